@@ -414,10 +414,13 @@ static bool fold(struct live *l, const struct replay_thread *t)
 	if (!s || !is_passing(l, s) || !make_places(l))
 		return false;
 	number = s->number;
-	if (live_groups__add(l->groups, s, t, &place))
+	if (live_groups__find(l->groups, s, t, &place))
 		return number == REPLAY_NONE;
-	if (number != REPLAY_NONE)
-		leave_scope(l, number, &place, t->since);
+	/* it may have got a page set at this moment: another thread makes it a scope of its own for that */
+	if (number != REPLAY_NONE && !leave_scope(l, number, &place, t->since))
+		return false;
+	if (live_groups__add(l->groups, &place, s, t))
+		l->err = -ENOMEM;
 	l->folded[scope] = place;
 	if (t->ended)
 		replay__drop_scope(l->replay, scope);

@@ -112,11 +112,10 @@ static struct group *find(struct live_groups *g, const struct qz_group_key *key)
 	return NULL;
 }
 
-int live_groups__add(struct live_groups *g, const struct replay_scope *scope,
-		     const struct replay_thread *thread, struct live_group_place *place)
+int live_groups__find(struct live_groups *g, const struct replay_scope *scope,
+		      const struct replay_thread *thread, struct live_group_place *place)
 {
 	struct qz_group_key key = {.cgroup = scope->unit};
-	struct qz_scope_state *to;
 	const struct group *group;
 
 	memcpy(key.comm, thread->comm, sizeof(key.comm));
@@ -125,7 +124,15 @@ int live_groups__add(struct live_groups *g, const struct replay_scope *scope,
 		bpf_runtime__control(g->bpf)->scopes_refused++;
 		return -errno;
 	}
-	to = bpf_scopes__state(g->bpf, group->scope);
+	*place = (struct live_group_place) {group->scope, group->serial};
+	return 0;
+}
+
+int live_groups__add(struct live_groups *g, const struct live_group_place *place,
+		     const struct replay_scope *scope, const struct replay_thread *thread)
+{
+	struct qz_scope_state *to = bpf_scopes__state(g->bpf, place->scope);
+
 	for (int i = 0; i < QZ_THREAD_STATES; i++)
 		to->ended_ns[i] += thread->ns[i];
 	to->ended_cpu += thread->account_ns ?: thread->ns[REPLAY_RUNNING];
@@ -133,8 +140,7 @@ int live_groups__add(struct live_groups *g, const struct replay_scope *scope,
 	to->counters.processes_started += scope->processes_started; /* it had one thread */
 	qz_transfers__add(&to->counters.transfers, &scope->transfers);
 	to->woken_ns += scope->woken_ns;
-	*place = (struct live_group_place) {group->scope, group->serial};
-	return bpf_scopes__add_levels(g->bpf, group->scope, scope->level_ns, scope->nlevels);
+	return bpf_scopes__add_levels(g->bpf, place->scope, scope->level_ns, scope->nlevels);
 }
 
 void live_groups__take(struct live_groups *g,

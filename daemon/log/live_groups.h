@@ -23,12 +23,13 @@ struct live_group_place {
 	uint32_t scope, serial;
 };
 
-/*
- * Adds what a process did, all by one thread, to its group, which is made if there is none. -ENOMEM or -ENOSPC: there is
- * none then, which is counted.
- */
-int live_groups__add(struct live_groups *g, const struct replay_scope *scope,
-		     const struct replay_thread *thread, struct live_group_place *place);
+/* The group of a process with one thread, which is made if there is none. -ENOMEM or -ENOSPC: there is none then, which is counted. */
+int live_groups__find(struct live_groups *g, const struct replay_scope *scope,
+		      const struct replay_thread *thread, struct live_group_place *place);
+
+/* Adds what a process did, all by one thread, to the group that was found for it. 0 or -ENOMEM. */
+int live_groups__add(struct live_groups *g, const struct live_group_place *place,
+		     const struct replay_scope *scope, const struct replay_thread *thread);
 
 /* Each group that was made since the last time. */
 void live_groups__take(struct live_groups *g,
