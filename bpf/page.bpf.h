@@ -92,79 +92,68 @@ __noinline int page__copy(struct page_copy *c)
 	return 0;
 }
 
-/* Of the thread's own stack from the i-th on, as unwind__hash_block. */
-__noinline u64 page__hash_block(struct page_copy *c, u32 i, u64 h)
+/* What is done with all entries: those of the task, and behind them the thread's own. */
+struct page_stack {
+	struct page_copy *copy;
+	u64 h;
+	u32 key;
+};
+
+/* Whether there is an i-th one, which is *procedure then. */
+static __always_inline bool page__has(struct page_copy *c, u32 i, u32 *procedure)
 {
-	if (!c)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->nown; k++)
-		h = mix(h, c->own[(i + k) & (QZ_SLOT_STACK - 1)]);
-	return h;
+	u32 at = i, n = c->ntask;
+
+	barrier_var(at); /* for the verifier: what is compared is the index */
+	if (at < QZ_TASK_STACK && i < n) {
+		*procedure = c->task.procedures[at];
+		return true;
+	}
+	*procedure = c->own[(i - n) & (QZ_SLOT_STACK - 1)];
+	return i < n + c->nown;
 }
 
-/* The same of the task's. */
-__noinline u64 page__hash_task_block(struct page_copy *c, u32 i, u64 h)
+/* As a turn of a loop. */
+static long page__hash_turn(u32 i, struct page_stack *s)
 {
-	if (!c)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK; k++) {
-		u32 at = i + k;
+	u32 procedure;
 
-		barrier_var(at); /* for the verifier: what is compared is the index */
-		if (at >= QZ_TASK_STACK || at >= c->ntask)
-			break;
-		h = mix(h, c->task.procedures[at]);
-	}
-	return h;
+	if (!page__has(s->copy, i, &procedure))
+		return 1;
+	s->h = mix(s->h, procedure);
+	return 0;
 }
 
 __noinline u64 page__hash(struct page_copy *c)
 {
-	u64 h;
+	struct page_stack s = {.copy = c};
 
 	if (!c)
 		return 0;
-	h = mix(c->ntask, c->nown);
-	for (u32 i = 0; i < QZ_TASK_STACK && i < c->ntask; i += FRAMES_BLOCK)
-		h = page__hash_task_block(c, i, h);
-	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
-		h = page__hash_block(c, i, h);
-	return h;
+	s.h = mix(c->ntask, c->nown);
+	LOOP(QZ_TASK_STACK + QZ_SLOT_STACK, page__hash_turn, &s);
+	return s.h;
 }
 
-__noinline int page__store_block(struct page_copy *c, u32 i, u32 key)
+/* As a turn of a loop. */
+static long page__store_turn(u32 i, struct page_stack *s)
 {
-	if (!c)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->nown; k++)
-		frame__store(key + i + k, c->own[(i + k) & (QZ_SLOT_STACK - 1)]);
-	return 0;
-}
+	u32 procedure;
 
-__noinline int page__store_task_block(struct page_copy *c, u32 i, u32 key)
-{
-	if (!c)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK; k++) {
-		u32 at = i + k;
-
-		barrier_var(at); /* for the verifier: what is compared is the index */
-		if (at >= QZ_TASK_STACK || at >= c->ntask)
-			break;
-		frame__store(key + at, c->task.procedures[at]);
-	}
+	if (!page__has(s->copy, i, &procedure))
+		return 1;
+	frame__store(s->key + i, procedure);
 	return 0;
 }
 
 /* Writes the ids to the frames from `key` on, for which there is room. */
 __noinline int page__store(struct page_copy *c, u32 key)
 {
+	struct page_stack s = {.copy = c, .key = key};
+
 	if (!c)
 		return 0;
-	for (u32 i = 0; i < QZ_TASK_STACK && i < c->ntask; i += FRAMES_BLOCK)
-		page__store_task_block(c, i, key);
-	for (u32 i = 0; i < QZ_SLOT_STACK && i < c->nown; i += FRAMES_BLOCK)
-		page__store_block(c, i, key + c->ntask);
+	LOOP(QZ_TASK_STACK + QZ_SLOT_STACK, page__store_turn, &s);
 	return 0;
 }
 

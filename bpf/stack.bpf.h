@@ -28,29 +28,31 @@ static __always_inline bool unwind__is_stale(struct task_struct *task, u32 image
 	return tables->exec_vm && BPF_CORE_READ(task, mm, exec_vm) != tables->exec_vm;
 }
 
-#define FRAMES_BLOCK 16
+/* Of n frames. */
+struct frames_hash {
+	struct unwinding *u;
+	u32 n;
+	u64 h;
+};
 
-/*
- * Takes frames from the i-th on of so many into a hash. A global function, which the verifier follows once, and not for each
- * block of frames.
- */
-__noinline u64 unwind__hash_block(struct unwinding *u, u32 i, u32 n, u64 h)
+/* As a turn of a loop. */
+static long unwind__hash_turn(u32 i, struct frames_hash *f)
 {
-	if (!u)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < n; k++)
-		h = mix(h, u->frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
-	return h;
+	if (i >= f->n)
+		return 1;
+	f->h = mix(f->h, f->u->frames[i & (QZ_ALL_FRAMES - 1)]);
+	return 0;
 }
 
 /* Takes all of its n frames into a hash. */
 __noinline u64 unwind__hash(struct unwinding *u, u32 n, u64 h)
 {
+	struct frames_hash f = {u, n, h};
+
 	if (!u)
 		return h;
-	for (u32 i = 0; i < QZ_ALL_FRAMES && i < n; i += FRAMES_BLOCK)
-		h = unwind__hash_block(u, i, n, h);
-	return h;
+	LOOP(QZ_ALL_FRAMES, unwind__hash_turn, &f);
+	return f.h;
 }
 
 #define CLONE_ARGS_STACK 40 /* of the member `stack` in struct clone_args */
