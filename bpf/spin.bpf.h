@@ -123,11 +123,13 @@ static __always_inline bool spin__confirm(struct spin_turn *turn, u64 start, u32
  * What the loop watches that the thread is in, or called out of; 0: not known. The registers have just
  * been noted, and that which it goes by is changed neither by the loop nor by what it calls.
  */
-static __always_inline u64 spin__watched(const struct qz_spin_address *a,
-					 const struct spin_turn *turn)
+__noinline u64 spin__watched(struct qz_spin_address *a, struct spin_turn *turn)
 {
-	u32 base = QZ_SPIN_BASE(a->flags);
+	u32 base;
 
+	if (!a || !turn)
+		return 0;
+	base = QZ_SPIN_BASE(a->flags);
 	if (!(a->flags & QZ_SPIN_WATCHES))
 		return 0;
 	return (base < QZ_SPIN_FIXED ? turn->registers[base & 15] : 0) + a->at;

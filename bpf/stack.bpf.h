@@ -57,19 +57,21 @@ __noinline u64 unwind__hash(struct unwinding *u, u32 n, u64 h)
 
 #define CLONE_ARGS_STACK 40 /* of the member `stack` in struct clone_args */
 
-/* Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. */
-static __always_inline u32 unwind__clone(struct pt_regs *regs)
+/*
+ * Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. A global function: what follows is
+ * followed once and not for each answer.
+ */
+__noinline u32 unwind__clone(u64 nr, u64 result, u64 first, u64 second)
 {
-	u64 nr = arch__syscall_nr(regs), stack = nr == ARCH_NR_CLONE ? arch__arg(regs, 2) : 0;
+	u64 stack = nr == ARCH_NR_CLONE ? second : 0;
 
 	if (nr != ARCH_NR_CLONE && nr != ARCH_NR_CLONE3 && nr != ARCH_NR_FORK &&
 	    nr != ARCH_NR_VFORK)
 		return UNWIND_NO_CLONE;
-	if (arch__result(regs))
+	if (result)
 		return UNWIND_CLONE;
 	if (nr == ARCH_NR_CLONE3 &&
-	    bpf_probe_read_user(&stack, sizeof(stack),
-				(void *)(arch__arg(regs, 1) + CLONE_ARGS_STACK)))
+	    bpf_probe_read_user(&stack, sizeof(stack), (void *)(first + CLONE_ARGS_STACK)))
 		stack = 0;
 	return stack ? UNWIND_NEW_STACK : UNWIND_CLONE;
 }
@@ -108,7 +110,8 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->bp = arch__fp(regs);
 	u->registers = (u64)regs;
 	u->thread_pointer = arch__thread_pointer(task);
-	u->at_clone = unwind__clone(regs);
+	u->at_clone = unwind__clone(arch__syscall_nr(regs), arch__result(regs), arch__arg(regs, 1),
+				    arch__arg(regs, 2));
 	u->mark = t->mark;
 	unwind__walk(u);
 	t->mark = u->mark;

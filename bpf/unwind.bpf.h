@@ -489,17 +489,20 @@ static __always_inline int unwind__scan(struct unwinding *u)
 /*
  * Code of a module that describes its other code. glibc's description of clone and clone3 ends
  * before the system call. Else it is assembly, or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
+ * unsupported: a row describes it, of a frame that hangs from another register, as assembly's do.
  */
-static __always_inline int unwind__undescribed(struct unwinding *u)
+static __always_inline int unwind__undescribed(struct unwinding *u, bool unsupported)
 {
-	if (u->depth == 1 && u->at_clone)
+	if (!unsupported && u->depth == 1 && u->at_clone)
 		return unwind__at_clone(u);
-	if (unwind__was_put(u, u->depth - 1)) {
+	if (!unsupported && unwind__was_put(u, u->depth - 1)) {
 		u->depth--;
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
 	}
-	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
+	if ((unsupported || u->depth == u->guessed + u->derived + 1) && !unwind__scan(u))
 		return 0;
+	if (unsupported)
+		return unwind__stop(u, QZ_UNWIND_UNSUPPORTED);
 	if (unwind__by_frame_pointer(u))
 		return unwind__stop(u, QZ_UNWIND_NO_ROW);
 	return 0;
@@ -669,11 +672,15 @@ static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct q
 	return kind == QZ_CFA_RSP_DEREF ? cfa + 8 : cfa;
 }
 
-static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_unwind_row *row)
+__noinline int unwind__by_row(struct unwinding *u, struct qz_unwind_row *row)
 {
-	u32 rbp = QZ_UNWIND_RBP(row->kind);
-	u64 cfa = unwind__cfa(u, row), saved[2], at;
+	u64 cfa, saved[2], at;
+	u32 rbp;
 
+	if (!u || !row)
+		return 1;
+	rbp = QZ_UNWIND_RBP(row->kind);
+	cfa = unwind__cfa(u, row);
 	if (!cfa)
 		return unwind__stop(u, QZ_UNWIND_FAULT);
 	if (rbp == QZ_RBP_CFA && row->rbp == -2) { /* next to the return address: one read */
@@ -770,14 +777,12 @@ __noinline int unwind__step(struct unwinding *u)
 			return end;
 		row = NULL;
 	}
-	if (!row)
-		return unwind__undescribed(u);
-	kind = QZ_UNWIND_CFA(row->kind);
+	kind = row ? QZ_UNWIND_CFA(row->kind) : QZ_CFA_NONE;
 	if (kind == QZ_CFA_REGISTER && !unwind__knows_registers(u))
 		kind = QZ_CFA_UNSUPPORTED;
+	if (!row || kind == QZ_CFA_NONE || kind == QZ_CFA_UNSUPPORTED)
+		return unwind__undescribed(u, kind == QZ_CFA_UNSUPPORTED);
 	switch (kind) {
-	case QZ_CFA_NONE:
-		return unwind__undescribed(u);
 	case QZ_CFA_SIGNAL:
 		return unwind__signal(u);
 	case QZ_CFA_END:
@@ -788,10 +793,6 @@ __noinline int unwind__step(struct unwinding *u)
 		return unwind__goroutine(u, row);
 	case QZ_CFA_GOROUTINE:
 		return unwind__end_goroutine(u, row);
-	case QZ_CFA_UNSUPPORTED: /* assembly, mostly: a frame that hangs from another register */
-		if (!unwind__scan(u))
-			return 0;
-		return unwind__stop(u, QZ_UNWIND_UNSUPPORTED);
 	default:
 		return unwind__by_row(u, row);
 	}

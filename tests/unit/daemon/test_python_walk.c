@@ -104,6 +104,7 @@ static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 #define unwind__scan_word      python_walk__scan_word
 #define unwind__guess_by_word  python_walk__guess_by_word
 #define unwind__scan_block     python_walk__scan_block
+#define unwind__by_row	       python_walk__by_row
 #define unwind__by_derived_row python_walk__by_derived_row
 #define unwind__step	       python_walk__step
 #define unwind__steps	       python_walk__steps
