@@ -34,6 +34,14 @@ static __always_inline u64 slot__take(__u64 *hash, u64 value)
 	return taken ? taken : __sync_val_compare_and_swap(hash, 0, value);
 }
 
+/* Looking for what has a hash in one slot after the other. `found` less than 0: in none so far. */
+struct probing {
+	void *of;
+	u64 hash;
+	u32 buffer;
+	int found;
+};
+
 /*
  * Whether a slot with the same hash has this stack: one of the same image, and as many frames. While another processor
  * fills the slot, this cannot be decided: the stack then takes another slot, and quartzd adds the two up.

@@ -154,7 +154,7 @@ static __always_inline int fork__report(struct task_struct *parent, struct qz_th
 	return 0;
 }
 
-static __always_inline int handle_fork(struct task_struct *parent, struct task_struct *child)
+static __noinline int handle_fork(struct task_struct *parent, struct task_struct *child)
 {
 	bool process = child->tgid != parent->tgid;
 	struct qz_thread_state *creator, *t;

@@ -105,44 +105,55 @@ __noinline int page__copy(struct page_copy *c)
 	return 0;
 }
 
-/* Ids from the i-th on, as unwind__hash_block. */
-__noinline u64 page__hash_block(struct page_copy *c, u32 i, u64 h)
+/* What is done with all ids. */
+struct page_stack {
+	struct page_copy *copy;
+	u64 h;
+	u32 key;
+};
+
+static __always_inline u32 page__id(const struct page_copy *c, u32 i)
 {
-	if (!c)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->n; k++)
-		h = mix(h, c->words[(PAGE_FIRST + i + k) & (PAGE_WORDS - 1)]);
-	return h;
+	return c->words[(PAGE_FIRST + i) & (PAGE_WORDS - 1)];
+}
+
+/* As a turn of a loop. */
+static long page__hash_turn(u32 i, struct page_stack *s)
+{
+	if (i >= s->copy->n)
+		return 1;
+	s->h = mix(s->h, page__id(s->copy, i));
+	return 0;
 }
 
 __noinline u64 page__hash(struct page_copy *c)
 {
-	u64 h;
+	struct page_stack s = {.copy = c};
 
 	if (!c)
 		return 0;
-	h = mix(c->ntask, c->nown);
-	for (u32 i = 0; i < PAGE_MOST && i < c->n; i += FRAMES_BLOCK)
-		h = page__hash_block(c, i, h);
-	return h;
+	s.h = mix(c->ntask, c->nown);
+	LOOP(PAGE_MOST, page__hash_turn, &s);
+	return s.h;
 }
 
-__noinline int page__store_block(struct page_copy *c, u32 i, u32 key)
+/* As a turn of a loop. */
+static long page__store_turn(u32 i, struct page_stack *s)
 {
-	if (!c)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < c->n; k++)
-		frame__store(key + i + k, c->words[(PAGE_FIRST + i + k) & (PAGE_WORDS - 1)]);
+	if (i >= s->copy->n)
+		return 1;
+	frame__store(s->key + i, page__id(s->copy, i));
 	return 0;
 }
 
 /* Writes the ids to the frames from `key` on, for which there is room. */
 __noinline int page__store(struct page_copy *c, u32 key)
 {
+	struct page_stack s = {.copy = c, .key = key};
+
 	if (!c)
 		return 0;
-	for (u32 i = 0; i < PAGE_MOST && i < c->n; i += FRAMES_BLOCK)
-		page__store_block(c, i, key);
+	LOOP(PAGE_MOST, page__store_turn, &s);
 	return 0;
 }
 

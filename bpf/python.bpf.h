@@ -9,7 +9,6 @@
 
 /* A search reads at most so many states of threads and interpreters. CPython puts a new one before the others. */
 #define PYTHON_THREADS 128
-#define PYTHON_BLOCK   16
 
 #define PYTHON_DEPTH                                                                               \
 	1024 /* frames that are walked; Python itself refuses more unless it is told otherwise */
@@ -53,13 +52,11 @@ __noinline int python__next_state(struct unwinding *u)
 	return 0;
 }
 
-/* Whether no more of its states need be read. An inner loop, which the verifier follows once. */
-__noinline int python__next_states(struct unwinding *u)
+/* As a turn of a loop. */
+static long python__state_turn(u32 i, struct unwinding **u)
 {
-	for (int i = 0; i < PYTHON_BLOCK; i++)
-		if (python__next_state(u))
-			return true;
-	return false;
+	(void)i;
+	return python__next_state(*u) != 0;
 }
 
 /* Finds the state of the thread, unless it was found. w->thread: that state, or, with its lowest bit set, how often it was searched in vain. */
@@ -78,9 +75,7 @@ __noinline int python__find_thread(struct unwinding *u, u64 runtime)
 	}
 	w->thread = 0;
 	w->interpreter = python__read(runtime + w->layout.interpreters);
-	for (int i = 0; i < PYTHON_THREADS / PYTHON_BLOCK; i++)
-		if (python__next_states(u))
-			break;
+	LOOP(PYTHON_THREADS, python__state_turn, &u);
 	if (python__is_thread(u))
 		return true;
 	w->thread = vain << 1 | 1;
@@ -189,7 +184,7 @@ static __always_inline long python__send(struct python_walk *w)
 }
 
 /* Sends what is known of the code that has just been read, unless it was sent. */
-__noinline int python__tell(struct unwinding *u, u64 code)
+static __always_inline int python__tell(struct unwinding *u, u64 code)
 {
 	struct qz_python_code *told;
 	struct python_walk *w;
@@ -301,6 +296,13 @@ __noinline int python__steps(struct unwinding *u)
 	return false;
 }
 
+/* As a turn of a loop. */
+static long python__turn(u32 i, struct unwinding **u)
+{
+	(void)i;
+	return python__steps(*u) != 0;
+}
+
 /*
  * Walks the Python frames, after a walk of the C frames. u->python.thread: what this has left there after the thread's last
  * walk, or 0; u->python.image is set, too.
@@ -328,9 +330,7 @@ __noinline int python__walk(struct unwinding *u)
 	w->frame = python__read(w->thread + w->layout.thread_frame);
 	if (w->frame && w->layout.cframe != QZ_PYTHON_NO_CFRAME)
 		w->frame = python__read(w->frame + w->layout.cframe);
-	for (int i = 0; i < PYTHON_DEPTH / DEPTH_BLOCK; i++)
-		if (python__steps(u))
-			break;
+	LOOP(PYTHON_DEPTH / DEPTH_BLOCK, python__turn, &u);
 	return 0;
 }
 

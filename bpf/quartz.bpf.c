@@ -21,6 +21,7 @@ char LICENSE[] SEC("license") = "GPL";
 #include "bpf/maps.bpf.h"
 #include "bpf/namespace.bpf.h"
 #include "bpf/hash.bpf.h"
+#include "bpf/loop.bpf.h"
 #include "bpf/scope.bpf.h"
 #include "bpf/quota.bpf.h"
 #include "bpf/descriptor.bpf.h"

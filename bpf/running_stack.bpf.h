@@ -26,18 +26,23 @@ __noinline int running_stack__probe(struct wait_scratch *w, u64 hash, u32 at)
 	return slot->stack.stored == QZ_STACK_STORED ? index : PROBE_NO_ROOM;
 }
 
+/* As a turn of a loop. */
+static long running_stack__probe_turn(u32 i, struct probing *p)
+{
+	p->found = running_stack__probe(p->of, p->hash, first_slot(p->hash) + i);
+	return p->found != PROBE_OTHER;
+}
+
 /* The number of a stack of running code, or QZ_WAIT_RUNNING when there is no room. */
 __noinline u32 running_stack__number(struct wait_scratch *w)
 {
-	int found = PROBE_OTHER;
-	u64 hash;
+	struct probing p = {.of = w, .found = PROBE_OTHER};
 
 	if (!w)
 		return QZ_WAIT_RUNNING;
-	hash = wait_stack__hash(w);
-	for (u32 i = 0; i < PROBES && found == PROBE_OTHER; i++)
-		found = running_stack__probe(w, hash, first_slot(hash) + i);
-	return found >= 0 ? QZ_WAIT_CAUSES + found : QZ_WAIT_RUNNING;
+	p.hash = wait_stack__hash(w);
+	LOOP(PROBES, running_stack__probe_turn, &p);
+	return p.found >= 0 ? QZ_WAIT_CAUSES + p.found : QZ_WAIT_RUNNING;
 }
 
 /* One entry per processor: the sample that is taken there, perhaps in the midst of a wake-up. */

@@ -34,58 +34,62 @@ struct sampling {
 	u32 stream, changed, flags, object; /* see qz_sample_record */
 };
 
-/* Kernel frames from the i-th on, as unwind__hash_block. */
-__noinline u64 sample__hash_kernel(struct sample_scratch *scratch, u32 i, u64 h)
+/* What is done with the frames of the kernel's, or with the user's. */
+struct sample_frames {
+	struct sample_scratch *scratch;
+	u64 h;
+	u32 key;
+};
+
+/* As a turn of a loop. */
+static long sample__hash_turn(u32 i, struct sample_frames *f)
 {
-	if (!scratch)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < scratch->nkernel; k++)
-		h = mix(h, scratch->kernel[(i + k) & (QZ_KERNEL_FRAMES - 1)]);
-	return h;
+	if (i >= f->scratch->nkernel)
+		return 1;
+	f->h = mix(f->h, f->scratch->kernel[i & (QZ_KERNEL_FRAMES - 1)]);
+	return 0;
 }
 
 /* The frames that are there; not 0. */
 __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 {
-	u64 h;
+	struct sample_frames f = {.scratch = scratch};
 
 	if (!scratch)
 		return 0;
-	h = mix(mix(image, scratch->nkernel), scratch->user.end);
-	for (u32 i = 0; i < QZ_KERNEL_FRAMES && i < scratch->nkernel; i += FRAMES_BLOCK)
-		h = sample__hash_kernel(scratch, i, h);
-	return unwind__hash(&scratch->user, scratch->nframes, h) ?: 1;
+	f.h = mix(mix(image, scratch->nkernel), scratch->user.end);
+	LOOP(QZ_KERNEL_FRAMES, sample__hash_turn, &f);
+	return unwind__hash(&scratch->user, scratch->nframes, f.h) ?: 1;
 }
 
-/* Frames of the user's from the i-th on, as unwind__hash_block. */
-__noinline int sample__store_block(struct sample_scratch *scratch, u32 i, u32 key)
+/* As a turn of a loop. */
+static long sample__store_kernel_turn(u32 i, struct sample_frames *f)
 {
-	if (!scratch)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < scratch->nframes; k++)
-		frame__store(key + i + k, scratch->user.frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
+	if (i >= f->scratch->nkernel)
+		return 1;
+	frame__store(f->key + i, f->scratch->kernel[i & (QZ_KERNEL_FRAMES - 1)]);
 	return 0;
 }
 
-__noinline int sample__store_kernel(struct sample_scratch *scratch, u32 i, u32 key)
+/* As a turn of a loop. */
+static long sample__store_user_turn(u32 i, struct sample_frames *f)
 {
-	if (!scratch)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < scratch->nkernel; k++)
-		frame__store(key + i + k, scratch->kernel[(i + k) & (QZ_KERNEL_FRAMES - 1)]);
+	if (i >= f->scratch->nframes)
+		return 1;
+	frame__store(f->key + i, f->scratch->user.frames[i & (QZ_ALL_FRAMES - 1)]);
 	return 0;
 }
 
 /* Writes the frames from `key` on, for which there is room: kernel frames first. */
 __noinline int sample__store_frames(struct sample_scratch *scratch, u32 key)
 {
+	struct sample_frames f = {.scratch = scratch, .key = key};
+
 	if (!scratch)
 		return 0;
-	for (u32 i = 0; i < QZ_KERNEL_FRAMES && i < scratch->nkernel; i += FRAMES_BLOCK)
-		sample__store_kernel(scratch, i, key);
-	key += scratch->nkernel;
-	for (u32 i = 0; i < QZ_ALL_FRAMES && i < scratch->nframes; i += FRAMES_BLOCK)
-		sample__store_block(scratch, i, key);
+	LOOP(QZ_KERNEL_FRAMES, sample__store_kernel_turn, &f);
+	f.key += scratch->nkernel;
+	LOOP(QZ_ALL_FRAMES, sample__store_user_turn, &f);
 	return 0;
 }
 
@@ -140,22 +144,18 @@ __noinline int sample__probe(struct sample_scratch *scratch, u64 hash, u32 at, u
 	return SAMPLE_NO_FRAMES;
 }
 
-/* As sample__probe, in the slots where the stack may be. */
-__noinline int sample__find(struct sample_scratch *scratch, u64 hash, u32 buffer)
+/* As a turn of a loop. */
+static long sample__probe_turn(u32 i, struct probing *p)
 {
-	int found = SAMPLE_OTHER;
-
-	for (u32 i = 0; i < PROBES && found == SAMPLE_OTHER; i++)
-		found = sample__probe(scratch, hash, first_slot(hash) + i, buffer);
-	return found;
+	p->found = sample__probe(p->of, p->hash, first_slot(p->hash) + i, p->buffer);
+	return p->found != SAMPLE_OTHER;
 }
 
 /* The number of the stack's slot in this buffer, or -1 with the loss counted. */
 static __noinline s32 sample__stack(struct sampling *s)
 {
 	struct sample_scratch *scratch = s->scratch;
-	u64 hash;
-	int found;
+	struct probing p = {.of = scratch, .buffer = s->buffer, .found = SAMPLE_OTHER};
 
 	scratch->stack = (struct qz_stack_slot) {
 		.image = s->image,
@@ -169,13 +169,13 @@ static __noinline s32 sample__stack(struct sampling *s)
 		.npython = unwind__python_frames(&scratch->user),
 		.python_depth = scratch->user.npython,
 	};
-	hash = sample__hash(scratch, s->image);
+	p.hash = sample__hash(scratch, s->image);
 	if (s->page)
-		hash = mix(hash, page__hash(s->page)) ?: 1;
-	found = sample__find(scratch, hash, s->buffer);
-	if (found >= 0)
-		return found;
-	s->cpu->lost[found == SAMPLE_OTHER ? QZ_LOSS_STACKS_FULL : QZ_LOSS_FRAMES_FULL]++;
+		p.hash = mix(p.hash, page__hash(s->page)) ?: 1;
+	LOOP(PROBES, sample__probe_turn, &p);
+	if (p.found >= 0)
+		return p.found;
+	s->cpu->lost[p.found == SAMPLE_OTHER ? QZ_LOSS_STACKS_FULL : QZ_LOSS_FRAMES_FULL]++;
 	return -1;
 }
 

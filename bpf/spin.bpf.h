@@ -10,21 +10,34 @@
 /* Slots tried for an address, as quartzd does when it enters one. */
 #define SPIN_PROBES QZ_SPIN_PROBES
 
+/* Looking for the slot of an address. */
+struct spin_probing {
+	u64 address;
+	u32 image, hash;
+	u32 slot; /* + 1; 0: none so far */
+};
+
+/* As a turn of a loop. */
+static long spin__probe_turn(u32 i, struct spin_probing *p)
+{
+	u32 key = (p->hash + i) & (QZ_SPIN_ADDRESSES - 1);
+	struct qz_spin_address *a = bpf_map_lookup_elem(&spin_addresses, &key);
+
+	if (!a || !a->address)
+		return 1;
+	if (a->address != p->address || a->image != p->image)
+		return 0;
+	p->slot = key + 1;
+	return 1;
+}
+
 /* The slot of an address + 1, or 0. A global function, which the verifier follows once and not for each caller. */
 __noinline u32 spin__slot(u32 image, u64 address)
 {
-	u32 hash = qz_spin__hash(image, address);
+	struct spin_probing p = {address, image, qz_spin__hash(image, address), 0};
 
-	for (u32 i = 0; i < SPIN_PROBES; i++) {
-		u32 key = (hash + i) & (QZ_SPIN_ADDRESSES - 1);
-		struct qz_spin_address *a = bpf_map_lookup_elem(&spin_addresses, &key);
-
-		if (!a || !a->address)
-			break;
-		if (a->address == address && a->image == image)
-			return key + 1;
-	}
-	return 0;
+	LOOP(SPIN_PROBES, spin__probe_turn, &p);
+	return p.slot;
 }
 
 static __always_inline struct qz_spin_address *spin__find(u32 image, u64 address)
@@ -110,11 +123,13 @@ static __always_inline bool spin__confirm(struct spin_turn *turn, u64 start, u32
  * What the loop watches that the thread is in, or called out of; 0: not known. The registers have just
  * been noted, and that which it goes by is changed neither by the loop nor by what it calls.
  */
-static __always_inline u64 spin__watched(const struct qz_spin_address *a,
-					 const struct spin_turn *turn)
+__noinline u64 spin__watched(struct qz_spin_address *a, struct spin_turn *turn)
 {
-	u32 base = QZ_SPIN_BASE(a->flags);
+	u32 base;
 
+	if (!a || !turn)
+		return 0;
+	base = QZ_SPIN_BASE(a->flags);
 	if (!(a->flags & QZ_SPIN_WATCHES))
 		return 0;
 	return (base < QZ_SPIN_FIXED ? turn->registers[base & 15] : 0) + a->at;

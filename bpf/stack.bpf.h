@@ -28,46 +28,50 @@ static __always_inline bool unwind__is_stale(struct task_struct *task, u32 image
 	return tables->exec_vm && BPF_CORE_READ(task, mm, exec_vm) != tables->exec_vm;
 }
 
-#define FRAMES_BLOCK 16
+/* Of n frames. */
+struct frames_hash {
+	struct unwinding *u;
+	u32 n;
+	u64 h;
+};
 
-/*
- * Takes frames from the i-th on of so many into a hash. A global function, which the verifier follows once, and not for each
- * block of frames.
- */
-__noinline u64 unwind__hash_block(struct unwinding *u, u32 i, u32 n, u64 h)
+/* As a turn of a loop. */
+static long unwind__hash_turn(u32 i, struct frames_hash *f)
 {
-	if (!u)
-		return h;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < n; k++)
-		h = mix(h, u->frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
-	return h;
+	if (i >= f->n)
+		return 1;
+	f->h = mix(f->h, f->u->frames[i & (QZ_ALL_FRAMES - 1)]);
+	return 0;
 }
 
 /* Takes all of its n frames into a hash. */
 __noinline u64 unwind__hash(struct unwinding *u, u32 n, u64 h)
 {
+	struct frames_hash f = {u, n, h};
+
 	if (!u)
 		return h;
-	for (u32 i = 0; i < QZ_ALL_FRAMES && i < n; i += FRAMES_BLOCK)
-		h = unwind__hash_block(u, i, n, h);
-	return h;
+	LOOP(QZ_ALL_FRAMES, unwind__hash_turn, &f);
+	return f.h;
 }
 
 #define CLONE_ARGS_STACK 40 /* of the member `stack` in struct clone_args */
 
-/* Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. */
-static __always_inline u32 unwind__clone(struct pt_regs *regs)
+/*
+ * Whether a thread that comes from clone or clone3 was given a stack of its own, and is the new one. A global function: what follows is
+ * followed once and not for each answer.
+ */
+__noinline u32 unwind__clone(u64 nr, u64 result, u64 first, u64 second)
 {
-	u64 nr = arch__syscall_nr(regs), stack = nr == ARCH_NR_CLONE ? arch__arg(regs, 2) : 0;
+	u64 stack = nr == ARCH_NR_CLONE ? second : 0;
 
 	if (nr != ARCH_NR_CLONE && nr != ARCH_NR_CLONE3 && nr != ARCH_NR_FORK &&
 	    nr != ARCH_NR_VFORK)
 		return UNWIND_NO_CLONE;
-	if (arch__result(regs))
+	if (result)
 		return UNWIND_CLONE;
 	if (nr == ARCH_NR_CLONE3 &&
-	    bpf_probe_read_user(&stack, sizeof(stack),
-				(void *)(arch__arg(regs, 1) + CLONE_ARGS_STACK)))
+	    bpf_probe_read_user(&stack, sizeof(stack), (void *)(first + CLONE_ARGS_STACK)))
 		stack = 0;
 	return stack ? UNWIND_NEW_STACK : UNWIND_CLONE;
 }
@@ -106,7 +110,8 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 	u->bp = arch__fp(regs);
 	u->registers = (u64)regs;
 	u->thread_pointer = arch__thread_pointer(task);
-	u->at_clone = unwind__clone(regs);
+	u->at_clone = unwind__clone(arch__syscall_nr(regs), arch__result(regs), arch__arg(regs, 1),
+				    arch__arg(regs, 2));
 	u->mark = t->mark;
 	unwind__walk(u);
 	t->mark = u->mark;

@@ -12,7 +12,7 @@
 
 /* Frames that are walked at all. Recursion deeper than this is cut at the outer end. */
 #define MAX_DEPTH   32768
-#define DEPTH_BLOCK 32
+#define DEPTH_BLOCK 8
 #define MARK_BLOCK                                                                                 \
 	128 /* as many blocks: the verifier follows a turn for each frame of one, and one for each */
 
@@ -31,9 +31,7 @@
  * more than 4 KiB. The scan reads it in blocks of so many words. Each block lies in one page: a page that was never touched
  * cannot be read.
  */
-#define SCAN_WORDS 128
-#define SCAN_TURN                                                                                  \
-	16 /* of them, in an inner loop. Of eight calls within each other none is left for other such loops */
+#define SCAN_WORDS  128
 #define SCAN_BLOCKS 8
 /* What is as near to the stack pointer as this is taken for an address of the stack. */
 #define STACK_SPAN (1ull << 20)
@@ -333,15 +331,6 @@ static __always_inline int unwind__by_frame_pointer(struct unwinding *u)
 #define UNWIND_REPLACED(place) 0
 #endif
 
-/*
- * Whether the kernel has loops of its own, of which the verifier follows one turn, and not each. Since Linux 5.17, e6f2dd0f8067;
- * other loops may go with 5.16.
- */
-#ifndef UNWIND_HAS_LOOP
-enum bpf_func_id___loop { BPF_FUNC_loop___any = 181 };
-#define UNWIND_HAS_LOOP bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___any)
-#endif
-
 /* Whether the caller's code cannot be read: so in a copy of a stack. */
 #ifndef UNWIND_NO_CODE
 #define UNWIND_NO_CODE false
@@ -385,34 +374,28 @@ __noinline int unwind__was_put(struct unwinding *u, u32 frame)
 	       !follows_call(ip);
 }
 
-/* Whether the search ends. A function of its own, like everything in a loop: for the verifier. */
-__noinline int unwind__guess_by_word(struct unwinding *u, u32 i, u64 place, u64 at)
+struct unwind_scan {
+	struct unwinding *u;
+	u64 from;
+};
+
+/* Whether the search ends, at the i-th word, which is at `place`. The return address is at u->place. */
+__noinline int unwind__guess_by_word(struct unwinding *u, u32 i, u64 place)
 {
 	u64 word;
 
-	if (!u || u->bp - at < STACK_SPAN || place >= at)
+	if (!u || u->bp - u->place < STACK_SPAN || place >= u->place)
 		return true;
 	word = u->scan[i & (SCAN_WORDS - 1)];
-	if (place >= u->sp && word - at < STACK_SPAN && !(word & 7))
+	if (place >= u->sp && word - u->place < STACK_SPAN && !(word & 7))
 		u->bp = word;
 	return false;
 }
 
-/* Of the words from the i-th on, at `place`: see above. */
-__noinline int unwind__guess_by_words(struct unwinding *u, u32 i, u64 place, u64 at)
+/* As a turn of a loop. */
+static long unwind__guess_turn(u32 i, struct unwind_scan *scan)
 {
-	for (int n = 0; n < SCAN_TURN; n++)
-		if (unwind__guess_by_word(u, i + n, place + n * 8, at))
-			return true;
-	return false;
-}
-
-/* rbp as the caller had it: unchanged, or pushed below the return address at `at`. */
-static __always_inline void unwind__guess_rbp(struct unwinding *u, u64 from, u64 at)
-{
-	for (int i = 0; i < SCAN_WORDS; i += SCAN_TURN)
-		if (unwind__guess_by_words(u, i, from + i * 8, at))
-			break;
+	return unwind__guess_by_word(scan->u, i, scan->from + i * 8) != 0;
 }
 
 /*
@@ -452,45 +435,35 @@ static __always_inline bool unwind__finds_word(struct unwinding *u, u32 i, u64 a
 	return true;
 }
 
-__noinline int unwind__scan_word(struct unwinding *u, u32 i, u64 at)
-{
-	return u && unwind__finds_word(u, i, at);
-}
-
-struct unwind_scan {
-	struct unwinding *u;
-	u64 from;
-};
-
-/* As a turn of a loop of the kernel's. */
+/* As a turn of a loop. */
 static long unwind__scan_turn(u32 i, struct unwind_scan *scan)
 {
 	return unwind__finds_word(scan->u, i, scan->from + i * 8);
 }
 
-static __always_inline void unwind__scan_words(struct unwinding *u, u64 from)
+/* Of a loop of its own: a call more in each turn is one too many where there are others. */
+__noinline int unwind__scan_word(struct unwinding *u, u32 i, u64 at)
 {
-	struct unwind_scan scan = {u, from};
-
-	if (UNWIND_HAS_LOOP) {
-		bpf_loop(SCAN_WORDS, unwind__scan_turn, &scan, 0);
-		return;
-	}
-	for (int i = 0; i < SCAN_WORDS; i++)
-		if (unwind__scan_word(u, i, from + i * 8))
-			break;
+	return u && unwind__finds_word(u, i, at);
 }
 
 /* Whether the return address is among the words from an address on; then the frame is left. */
 __noinline int unwind__scan_block(struct unwinding *u, u64 from)
 {
+	struct unwind_scan scan = {u, from};
+
 	if (!u || bpf_probe_read_user(u->scan, sizeof(u->scan), (void *)from))
 		return false;
 	u->place = 0;
-	unwind__scan_words(u, from);
+	if (HAS_BPF_LOOP)
+		bpf_loop(SCAN_WORDS, unwind__scan_turn, &scan, 0);
+	for (int i = 0; !HAS_BPF_LOOP && i < SCAN_WORDS; i++)
+		if (unwind__scan_word(u, i, from + i * 8))
+			break;
 	if (!u->place)
 		return false;
-	unwind__guess_rbp(u, from, u->place);
+	/* rbp as the caller had it: unchanged, or pushed below the return address */
+	LOOP(SCAN_WORDS, unwind__guess_turn, &scan);
 	u->ip = u->scan[(u->place - from) / 8 & (SCAN_WORDS - 1)];
 	u->sp = u->place + 8;
 	u->guessed++;
@@ -516,17 +489,20 @@ static __always_inline int unwind__scan(struct unwinding *u)
 /*
  * Code of a module that describes its other code. glibc's description of clone and clone3 ends
  * before the system call. Else it is assembly, or was made by a compiler of its own that keeps frame pointers, such as V8's builtins.
+ * unsupported: a row describes it, of a frame that hangs from another register, as assembly's do.
  */
-static __always_inline int unwind__undescribed(struct unwinding *u)
+static __always_inline int unwind__undescribed(struct unwinding *u, bool unsupported)
 {
-	if (u->depth == 1 && u->at_clone)
+	if (!unsupported && u->depth == 1 && u->at_clone)
 		return unwind__at_clone(u);
-	if (unwind__was_put(u, u->depth - 1)) {
+	if (!unsupported && unwind__was_put(u, u->depth - 1)) {
 		u->depth--;
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
 	}
-	if (u->depth == u->guessed + u->derived + 1 && !unwind__scan(u))
+	if ((unsupported || u->depth == u->guessed + u->derived + 1) && !unwind__scan(u))
 		return 0;
+	if (unsupported)
+		return unwind__stop(u, QZ_UNWIND_UNSUPPORTED);
 	if (unwind__by_frame_pointer(u))
 		return unwind__stop(u, QZ_UNWIND_NO_ROW);
 	return 0;
@@ -642,13 +618,20 @@ __noinline int unwind__creator(struct unwinding *u)
 	return 0;
 }
 
-/* Whether the end was reached within so many frames. */
+/* Whether the end was reached within so many. */
 __noinline int unwind__creators(struct unwinding *u)
 {
 	for (int i = 0; i < DEPTH_BLOCK; i++)
 		if (unwind__creator(u))
 			return true;
 	return false;
+}
+
+/* As a turn of a loop. */
+static long unwind__creators_turn(u32 i, struct unwinding **u)
+{
+	(void)i;
+	return unwind__creators(*u) != 0;
 }
 
 /*
@@ -734,11 +717,15 @@ static __always_inline u64 unwind__cfa(const struct unwinding *u, const struct q
 	return kind == QZ_CFA_RSP_DEREF ? cfa + 8 : cfa;
 }
 
-static __always_inline int unwind__by_row(struct unwinding *u, const struct qz_unwind_row *row)
+__noinline int unwind__by_row(struct unwinding *u, struct qz_unwind_row *row)
 {
-	u32 rbp = QZ_UNWIND_RBP(row->kind);
-	u64 cfa = unwind__cfa(u, row), saved[2], at;
+	u64 cfa, saved[2], at;
+	u32 rbp;
 
+	if (!u || !row)
+		return 1;
+	rbp = QZ_UNWIND_RBP(row->kind);
+	cfa = unwind__cfa(u, row);
 	if (!cfa)
 		return unwind__stop(u, QZ_UNWIND_FAULT);
 	if (rbp == QZ_RBP_CFA && row->rbp == -2) { /* next to the return address: one read */
@@ -835,14 +822,12 @@ __noinline int unwind__step(struct unwinding *u)
 			return end;
 		row = NULL;
 	}
-	if (!row)
-		return unwind__undescribed(u);
-	kind = QZ_UNWIND_CFA(row->kind);
+	kind = row ? QZ_UNWIND_CFA(row->kind) : QZ_CFA_NONE;
 	if (kind == QZ_CFA_REGISTER && !unwind__knows_registers(u))
 		kind = QZ_CFA_UNSUPPORTED;
+	if (!row || kind == QZ_CFA_NONE || kind == QZ_CFA_UNSUPPORTED)
+		return unwind__undescribed(u, kind == QZ_CFA_UNSUPPORTED);
 	switch (kind) {
-	case QZ_CFA_NONE:
-		return unwind__undescribed(u);
 	case QZ_CFA_SIGNAL:
 		return unwind__signal(u);
 	case QZ_CFA_END:
@@ -853,10 +838,6 @@ __noinline int unwind__step(struct unwinding *u)
 		return unwind__goroutine(u, row);
 	case QZ_CFA_GOROUTINE:
 		return unwind__end_goroutine(u, row);
-	case QZ_CFA_UNSUPPORTED: /* assembly, mostly: a frame that hangs from another register */
-		if (!unwind__scan(u))
-			return 0;
-		return unwind__stop(u, QZ_UNWIND_UNSUPPORTED);
 	default:
 		return unwind__by_row(u, row);
 	}
@@ -911,7 +892,7 @@ static long unwind__turn(u32 i, struct unwinding **u)
 
 static __always_inline void unwind__frames_to_end(struct unwinding *u)
 {
-	if (UNWIND_HAS_LOOP) {
+	if (HAS_BPF_LOOP) {
 		bpf_loop(MAX_DEPTH, unwind__turn, &u, 0);
 		return;
 	}
@@ -964,9 +945,7 @@ __noinline int unwind__walk(struct unwinding *u)
 		u->mark.ip = 0;
 	else if (u->depth >= MARK_DEEP)
 		u->mark = u->marks[u->blocks & 1];
-	for (int i = 0; i < QZ_GO_ANCESTORS * (QZ_GO_ANCESTOR_PCS + 1) / DEPTH_BLOCK; i++)
-		if (unwind__creators(u))
-			break;
+	LOOP(QZ_GO_ANCESTORS * (QZ_GO_ANCESTOR_PCS + 1) / DEPTH_BLOCK, unwind__creators_turn, &u);
 	if (u->guessed && u->end == QZ_UNWIND_OUTERMOST)
 		u->end = QZ_UNWIND_GUESSED;
 	if (u->unready)

@@ -6,8 +6,7 @@
 #ifndef QUARTZ_URETPROBE_BPF_H
 #define QUARTZ_URETPROBE_BPF_H
 
-#define URETPROBES_BLOCK 8
-#define URETPROBES_MAX	 64 /* of a thread, as in include/linux/uprobes.h */
+#define URETPROBES_MAX 64 /* of a thread, as in include/linux/uprobes.h */
 
 struct return_instance___kept {
 	unsigned long stack, orig_ret_vaddr;
@@ -27,14 +26,22 @@ static __always_inline bool uretprobe__is_at(struct return_instance___kept *prob
 	return BPF_CORE_READ(probe, stack) == place;
 }
 
-/* The first one at a place, or the one after a block; 0: none. A global function, which the verifier follows once. */
-__noinline u64 uretprobe__pass(u64 address, u64 place)
-{
-	struct return_instance___kept *probe = (void *)address;
+/* Looking for the one at a place. */
+struct return_search {
+	struct return_instance___kept *probe;
+	u64 place;
+};
 
-	for (int i = 0; i < URETPROBES_BLOCK && probe && !uretprobe__is_at(probe, place); i++)
-		probe = BPF_CORE_READ(probe, next);
-	return (u64)probe;
+/* As a turn of a loop. */
+static long uretprobe__turn(u32 i, struct return_search *s)
+{
+	struct return_instance___kept *probe = s->probe;
+
+	(void)i;
+	if (!probe || uretprobe__is_at(probe, s->place))
+		return 1;
+	s->probe = BPF_CORE_READ(probe, next);
+	return 0;
 }
 
 /* The return address that stood at a place of the current thread's stack, 0: none was replaced there. */
@@ -42,12 +49,13 @@ __noinline u64 uretprobe__replaced(u64 place)
 {
 	struct task_struct___with_uprobes *task = (void *)bpf_get_current_task();
 	struct return_instance___kept *probe = NULL;
+	struct return_search s = {.place = place};
 
 	if (!bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probe->orig_ret_vaddr))
 		return 0;
-	probe = BPF_CORE_READ(task, utask, return_instances);
-	for (int i = 0; i < URETPROBES_MAX / URETPROBES_BLOCK && probe; i++)
-		probe = (void *)uretprobe__pass((u64)probe, place);
+	s.probe = BPF_CORE_READ(task, utask, return_instances);
+	LOOP(URETPROBES_MAX, uretprobe__turn, &s);
+	probe = s.probe;
 	return probe && uretprobe__is_at(probe, place) ? BPF_CORE_READ(probe, orig_ret_vaddr) : 0;
 }
 

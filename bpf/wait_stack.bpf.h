@@ -42,14 +42,17 @@ __noinline int wait_stack__store_frame(u32 at, u64 address)
 	return 0;
 }
 
-/* Frames from the i-th on, as unwind__hash_block. */
-__noinline int wait_stack__store_block(struct wait_scratch *w, u32 i, u32 offset)
+struct wait_frames_copy {
+	struct wait_scratch *w;
+	u32 offset;
+};
+
+/* As a turn of a loop. */
+static long wait_stack__store_turn(u32 i, struct wait_frames_copy *copy)
 {
-	if (!w)
-		return 0;
-	for (u32 k = 0; k < FRAMES_BLOCK && i + k < w->nframes; k++)
-		wait_stack__store_frame(offset + i + k,
-					w->user.frames[(i + k) & (QZ_ALL_FRAMES - 1)]);
+	if (i >= copy->w->nframes)
+		return 1;
+	wait_stack__store_frame(copy->offset + i, copy->w->user.frames[i & (QZ_ALL_FRAMES - 1)]);
 	return 0;
 }
 
@@ -57,6 +60,7 @@ __noinline int wait_stack__store_block(struct wait_scratch *w, u32 i, u32 offset
 __noinline s64 wait_stack__store(struct wait_scratch *w)
 {
 	struct qz_control *ctl = control__get();
+	struct wait_frames_copy copy = {.w = w};
 	u32 used, offset;
 
 	if (!w || !ctl)
@@ -65,8 +69,8 @@ __noinline s64 wait_stack__store(struct wait_scratch *w)
 	used = offset + w->nframes - *(volatile u32 *)&ctl->wait_frames_read;
 	if (used > nr_wait_frames)
 		return -1;
-	for (u32 i = 0; i < QZ_ALL_FRAMES && i < w->nframes; i += FRAMES_BLOCK)
-		wait_stack__store_block(w, i, offset);
+	copy.offset = offset;
+	LOOP(QZ_ALL_FRAMES, wait_stack__store_turn, &copy);
 	return offset;
 }
 
@@ -165,19 +169,27 @@ __noinline int wait_stack__probe(struct wait_scratch *w, u64 hash, u32 at)
 	return PROBE_NO_ROOM;
 }
 
-/* The number of a stack, see QZ_LOG_PLACE. Without a share, the wait has its cause alone. */
-static __always_inline u32 wait_stack__number(struct wait_scratch *w)
+/* As a turn of a loop. */
+static long wait_stack__probe_turn(u32 i, struct probing *p)
 {
-	u64 hash = wait_stack__hash(w);
-	int found = PROBE_OTHER;
+	p->found = wait_stack__probe(p->of, p->hash, first_slot(p->hash) + i);
+	return p->found != PROBE_OTHER;
+}
+
+/* The number of a stack, see QZ_LOG_PLACE. Without a share, the wait has its cause alone. */
+__noinline u32 wait_stack__number(struct wait_scratch *w)
+{
+	struct probing p = {.of = w, .found = PROBE_OTHER};
 	struct qz_control *ctl;
 
-	for (u32 i = 0; i < PROBES && found == PROBE_OTHER; i++)
-		found = wait_stack__probe(w, hash, first_slot(hash) + i);
-	if (found >= 0)
-		return QZ_WAIT_CAUSES + found;
+	if (!w)
+		return QZ_WAIT_UNKNOWN;
+	p.hash = wait_stack__hash(w);
+	LOOP(PROBES, wait_stack__probe_turn, &p);
+	if (p.found >= 0)
+		return QZ_WAIT_CAUSES + p.found;
 	ctl = control__get();
-	if (ctl && found != PROBE_NO_SHARE)
+	if (ctl && p.found != PROBE_NO_SHARE)
 		__sync_fetch_and_add(&ctl->wait_stacks_lost, 1);
 	return w->cause;
 }
@@ -204,7 +216,7 @@ static __always_inline u32 wait_stack__walk(struct task_struct *task, struct qz_
 	w->cause = wait_cause__find(task, state);
 	*cause = *(volatile u32 *)&w->cause;
 	if (*cause == QZ_WAIT_KERNEL || task__is_kernels(task))
-		return *cause;
+		return *(volatile u32 *)&w->cause;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!unwind__current(&w->user, task, w->image, t)) {
 		w->user.frames[0] = arch__ip(regs);

@@ -50,8 +50,9 @@ static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 
 #define UNWIND_NO_CODE current->no_code
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* global functions for the verifier */
-#define UNWIND_HAS_LOOP			  false
+#define HAS_BPF_LOOP			  false
 #define bpf_loop(n, turn, context, flags) ((void)(turn), (void)(context))
+#include "bpf/loop.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 /* ---- */

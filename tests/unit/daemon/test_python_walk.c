@@ -101,10 +101,10 @@ static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #define unwind__search_regions python_walk__search_regions
 #define unwind__search_rows    python_walk__search_rows
-#define unwind__guess_by_word  python_walk__guess_by_word
-#define unwind__guess_by_words python_walk__guess_by_words
 #define unwind__scan_word      python_walk__scan_word
+#define unwind__guess_by_word  python_walk__guess_by_word
 #define unwind__scan_block     python_walk__scan_block
+#define unwind__by_row	       python_walk__by_row
 #define unwind__by_derived_row python_walk__by_derived_row
 #define unwind__step	       python_walk__step
 #define unwind__steps	       python_walk__steps
@@ -114,8 +114,9 @@ static long bpf_probe_read_kernel(void *to, u32 size, const void *from)
 #define unwind__creators       python_walk__creators
 #define unwind__walk	       python_walk__walk
 
-#define UNWIND_HAS_LOOP			  false
+#define HAS_BPF_LOOP			  false
 #define bpf_loop(n, turn, context, flags) ((void)(turn), (void)(context))
+#include "bpf/loop.bpf.h"
 #include "bpf/unwind.bpf.h"
 #include "bpf/python.bpf.h"
 
