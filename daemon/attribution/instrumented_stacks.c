@@ -87,7 +87,7 @@ static void locate(struct instrumented_stacks *s, struct item *item, uint64_t ad
 	struct image *image = address_spaces__get(s->context.spaces, item->image);
 
 	if (image)
-		address_spaces__locate(s->context.spaces, image, address, &item->module,
+		address_spaces__locate(s->context.spaces, image, address, true, &item->module,
 				       &item->address);
 }
 

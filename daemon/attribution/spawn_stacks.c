@@ -165,7 +165,7 @@ void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 {
 	struct creator creator = {.copy = *copy};
 
-	creator.map = address_spaces__copy(spawn->spaces, image, &creator.contents);
+	creator.map = address_spaces__copy(spawn->spaces, image, false, &creator.contents);
 	walk(spawn, &creator, stack);
 	address_map__free(&creator.map);
 }
@@ -328,7 +328,7 @@ static struct known *know(struct spawn_stacks *spawn, const struct image *image,
 {
 	struct known *k;
 
-	creator->map = address_spaces__copy(spawn->spaces, image, &creator->contents);
+	creator->map = address_spaces__copy(spawn->spaces, image, false, &creator->contents);
 	k = creator->map.n ? know_copy(spawn, creator) : NULL;
 	address_map__free(&creator->map);
 	return k;

@@ -30,7 +30,7 @@ static bool is_disputed(const struct stack_context *c, const struct qz_stack_slo
 			const struct image *image, uint64_t address)
 {
 	return image->disputes.n &&
-	       disputes__has(&image->disputes, address, s->end == QZ_UNWIND_STALE, *c->began);
+	       disputes__has(&image->disputes, address, stack_slot__tables(s), *c->began);
 }
 
 /* Finds the module and the offset of an address. False: there is no code. */
@@ -43,7 +43,8 @@ static bool locate(const struct stack_context *c, const struct qz_stack_slot *s,
 	disputed = is_disputed(c, s, image, address);
 	address_spaces__unlock(c->spaces);
 	if (!disputed)
-		return address_spaces__locate(c->spaces, image, address, module, offset);
+		return address_spaces__locate(c->spaces, image, address, stack_slot__looks_ahead(s),
+					      module, offset);
 	*module = modules__of_replaced(c->modules);
 	*offset = 0;
 	return *module != MODULE_NONE;
@@ -55,8 +56,6 @@ void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer 
 	const uint64_t *frames = &buffer->frames[s->offset];
 	struct image *image = address_spaces__get(c->spaces, s->image);
 
-	if (image && s->end == QZ_UNWIND_STALE)
-		address_spaces__reread(c->spaces, image);
 	for (uint32_t i = 0; i < s->nkernel; i++)
 		address_cache__want(c->addresses, MODULE_KERNEL, code_address(frames[i], i == 0));
 	if (!image || image->launcher)
@@ -77,7 +76,7 @@ static const struct cached_address *user_address(const struct stack_context *c,
 						 const struct qz_stack_slot *s,
 						 const struct image *image, uint64_t address)
 {
-	const struct region *r = address_map__find(address_spaces__map(image), address);
+	const struct region *r = address_spaces__find(image, address, stack_slot__looks_ahead(s));
 	const struct module *m = r ? modules__get(c->modules, r->module) : NULL;
 
 	if (is_disputed(c, s, image, address))

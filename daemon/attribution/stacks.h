@@ -61,10 +61,22 @@ struct stack {
 /* Whether a slot of a buffer holds a stack. */
 bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot);
 
-/*
- * Wants the addresses of all frames of a used slot, for address_cache__resolve(). If the tables
- * were stale, it uses the present mappings: see address_spaces__reread().
- */
+/* What its walk has found of the tables. If they were not current, it is by what was reported last: see address_spaces__find(). */
+static inline enum dispute_tables stack_slot__tables(const struct qz_stack_slot *slot)
+{
+	if (slot->end == QZ_UNWIND_STALE)
+		return TABLES_STALE;
+	return slot->end == QZ_UNWIND_NOT_READY || slot->end == QZ_UNWIND_NO_REGION
+		       ? TABLES_LACKING
+		       : TABLES_CURRENT;
+}
+
+static inline bool stack_slot__looks_ahead(const struct qz_stack_slot *slot)
+{
+	return stack_slot__tables(slot) != TABLES_CURRENT;
+}
+
+/* Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. */
 void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		 const struct qz_stack_slot *slot);
 

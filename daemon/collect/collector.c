@@ -356,7 +356,6 @@ static void name_before(struct collector *c, uint64_t now)
 		usleep((SWAP_REST - (now - c->swapped)) / 1000);
 	if (!err && !swap_buffers(c)) {
 		usleep(SETTLING / 1000);
-		event_reader__read(c->reader); /* what has been replaced once more by now */
 		collector__drain_buffer(c);
 		c->name_soon = true;
 	}

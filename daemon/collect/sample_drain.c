@@ -140,19 +140,12 @@ static void add_samples(struct collector *c, const struct placed *at,
 		shm_polling__leaf(c->polling, thread, thread->node, group.node, &at->stack);
 }
 
-static bool is_stale(const struct qz_stack_slot *slot)
-{
-	return slot->end == QZ_UNWIND_STALE;
-}
-
-/* Names the stacks whose walk has found stale tables, or the others. */
-static int name_stacks(struct collector *c, bool stale)
+static int name_stacks(struct collector *c)
 {
 	struct bpf_runtime_buffer *buffer = &c->buffer;
 
 	for (uint32_t i = 0; i < buffer->nstacks; i++) {
-		if (!stack_slot__used(buffer, &buffer->stacks[i]) ||
-		    is_stale(&buffer->stacks[i]) != stale)
+		if (!stack_slot__used(buffer, &buffer->stacks[i]))
 			continue;
 		stack__want(&c->stacks, buffer, &buffer->stacks[i]);
 		spin_tracker__want_repeated(c->tracker, buffer, &buffer->stacks[i]);
@@ -197,11 +190,8 @@ static void want_objects(struct collector *c)
 	}
 }
 
-/*
- * First the samples that can be placed at once; the others, whose stacks are stale or whose objects
- * have no names yet, at the second call.
- */
-static void drain_samples(struct collector *c, bool stale)
+/* First the samples that can be placed at once; the others, whose objects have no names yet, at the second call. */
+static void drain_samples(struct collector *c, bool named)
 {
 	struct bpf_runtime_buffer *buffer = &c->buffer;
 	uint32_t last = UINT32_MAX;
@@ -216,7 +206,7 @@ static void drain_samples(struct collector *c, bool stale)
 
 		if (!sample->count || at >= buffer->nstacks)
 			continue;
-		if (!stale && (is_stale(&buffer->stacks[at]) || has_new_object(c, sample)))
+		if (!named && has_new_object(c, sample))
 			continue;
 		slot = &buffer->stacks[at];
 		if (!stack_slot__used(buffer, slot)) {
@@ -269,19 +259,20 @@ int collector__drain_buffer(struct collector *c)
 	uint64_t changes = address_spaces__changes(c->spaces);
 	int err;
 
+	/* All that was mapped while the samples were taken: see address_spaces__find(). */
+	event_reader__read(c->reader);
 	groups__decide(c->groups);
 	address_spaces__refresh(c->spaces);
 	spin_tracker__count(c->tracker, buffer);
 	python_codes__read(c->python);
-	err = name_stacks(c, false);
+	err = name_stacks(c);
 	err = err ?: join_rounds(c);
 	if (!err)
 		drain_samples(c, false);
-	/* From here on by what is mapped now, where stacks with stale tables have it read. */
 	wait_drain__want(c->waits);
 	if (c->polling)
 		shm_polling__want(c->polling);
-	err = err ?: name_stacks(c, true);
+	err = err ?: address_cache__resolve(c->addresses);
 	if (!err) {
 		want_objects(c);
 		python_codes__read(c->python); /* what waits meanwhile has met */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/util/clock.h"
 #include "core/util/vec.h"
 #include "core/util/hash_table.h"
 #include "daemon/target/address_spaces.h"
@@ -70,7 +71,7 @@ void address_spaces__keep_all(struct address_spaces *spaces)
 static void free_image(struct image *image)
 {
 	address_map__free(&image->map);
-	address_map__free(&image->now);
+	address_map__free(&image->next);
 	disputes__free(&image->disputes);
 	free(image);
 }
@@ -246,20 +247,19 @@ static uint32_t module_of(struct address_spaces *spaces, const struct module_map
 }
 
 /* The last region that has any of the addresses, or NULL. */
-static const struct region *overlapped(const struct image *image, uint64_t start, uint64_t end)
+static const struct region *overlapped(const struct address_map *map, uint64_t start, uint64_t end)
 {
-	uint32_t before = address_map__before(&image->map, end - 1);
-	const struct region *r = before ? &image->map.items[before - 1] : NULL;
+	uint32_t before = address_map__before(map, end - 1);
+	const struct region *r = before ? &map->items[before - 1] : NULL;
 
 	return r && r->end > start ? r : NULL;
 }
 
-/* /proc/PID/maps, into the regions of an image or into a map of its own. */
+/* /proc/PID/maps, into the regions of an image. */
 struct reading {
 	struct address_spaces *spaces;
 	uint32_t image;
 	struct procfs_dir *dir;
-	struct address_map *to;		 /* NULL: the image's */
 	bool add;			 /* only what is at places where nothing is known */
 	struct procfs_mapping below;	 /* the mapping before, of a file; start 0: of none */
 	struct procfs_mapping generated; /* code that is mapped from no file, or all zero */
@@ -277,14 +277,48 @@ static struct image *find_room(const struct reading *r, const struct procfs_mapp
 {
 	struct image *image = find_image(r->spaces, r->image);
 
-	return image && r->add && overlapped(image, p->start, p->end) ? NULL : image;
+	return image && r->add && overlapped(&image->map, p->start, p->end) ? NULL : image;
 }
 
 static bool is_wanted(const struct reading *r, const struct procfs_mapping *p)
 {
 	GUARD(&r->spaces->lock);
 
-	return r->to || find_room(r, p);
+	return find_room(r, p);
+}
+
+/* Whether a map has other code at any of the addresses. */
+static bool has_other(const struct address_map *map, const struct region *region)
+{
+	for (uint32_t i = address_map__before(map, region->end - 1); i-- > 0;) {
+		const struct region *r = &map->items[i];
+
+		if (r->end <= region->start)
+			break;
+		if (r->module != region->module ||
+		    r->start - r->offset != region->start - region->offset)
+			return true;
+	}
+	return false;
+}
+
+/* Whether it takes the place of other code, mapped or deferred. */
+static bool displaces(const struct image *image, const struct region *region)
+{
+	return has_other(&image->map, region) || has_other(&image->next, region);
+}
+
+/* Of code that was read, it is not known since when it is there: if other code was, samples without names yet may be of either. */
+static void dispute(const struct address_spaces *spaces, struct image *image,
+		    const struct region *region)
+{
+	const struct module *m = modules__get(spaces->modules, region->module);
+	uint64_t now = qz_clock__now();
+
+	if ((m && m->jit) || !displaces(image, region))
+		return;
+	disputes__replaced(&image->disputes, region->start, region->end, now);
+	disputes__unnamed(&image->disputes, region->start, region->end, now);
 }
 
 static void add_region(const struct reading *r, const struct procfs_mapping *p,
@@ -293,9 +327,12 @@ static void add_region(const struct reading *r, const struct procfs_mapping *p,
 	GUARD(&r->spaces->lock);
 	struct image *image = find_room(r, p);
 
-	if (r->to)
-		address_map__map(r->to, region);
-	else if (image)
+	if (!image)
+		return;
+	dispute(r->spaces, image, region);
+	if (image->deferred && !r->add)
+		address_map__map(&image->next, region);
+	else
 		map_region(r->spaces, image, region);
 }
 
@@ -363,12 +400,10 @@ static void read_mapping(void *context, const struct procfs_mapping *p)
 	r->below.path = r->path;
 }
 
-static void read_mappings(struct address_spaces *spaces, const struct image *image,
-			  struct address_map *to, bool add)
+static void read_mappings(struct address_spaces *spaces, const struct image *image, bool add)
 {
 	struct procfs_dir dir = {.pid = image->pid, .start_boottime = image->start_boottime};
-	struct reading r = {
-		.spaces = spaces, .image = image->number, .dir = &dir, .to = to, .add = add};
+	struct reading r = {.spaces = spaces, .image = image->number, .dir = &dir, .add = add};
 
 	if (procfs_dir__fd(&dir) >= 0)
 		procfs__mappings(dir.fd, read_mapping, &r);
@@ -466,12 +501,14 @@ static struct image *add_image(struct address_spaces *spaces, const struct qz_pr
 	return image;
 }
 
-/* False: the parent has code mapped that is not among its regions yet. */
-static bool inherit(struct image *to, const struct image *from)
+/* What has been deferred is the parent's already. */
+static void inherit(struct address_spaces *spaces, struct image *to, const struct image *from)
 {
-	if (from && !address_map__copy(&to->map, &from->map))
-		to->contents = from->contents;
-	return !from || !from->deferred;
+	if (!from || address_map__copy(&to->map, &from->map))
+		return;
+	to->contents = from->deferred ? ++spaces->next_contents : from->contents;
+	for (uint32_t i = 0; i < from->next.n; i++)
+		address_map__map(&to->map, &from->next.items[i]);
 }
 
 /*
@@ -508,11 +545,10 @@ static struct image *begin_image(struct address_spaces *spaces,
 	image = add_image(spaces, event);
 	if (!image)
 		return NULL;
-	*complete = true;
 	if (event->cause == QZ_IMAGE_FORK)
-		*complete = inherit(image, find_image(spaces, event->parent));
+		inherit(spaces, image, find_image(spaces, event->parent));
 	take_pending(spaces, image, event);
-	*complete &= image->map.n > 0;
+	*complete = image->map.n > 0;
 	return image;
 }
 
@@ -524,7 +560,7 @@ int address_spaces__process(struct address_spaces *spaces, const struct qz_proce
 	if (!image)
 		return -ENOMEM;
 	if (!complete)
-		read_mappings(spaces, image, NULL, false);
+		read_mappings(spaces, image, false);
 	if (image->found)
 		share_contents(spaces, image);
 	return 0;
@@ -558,7 +594,7 @@ static bool replaces(const struct address_spaces *spaces, const struct image *im
 		     const struct region *region)
 {
 	const struct module *m = modules__get(spaces->modules, region->module);
-	const struct region *r = overlapped(image, region->start, region->end);
+	const struct region *r = overlapped(&image->map, region->start, region->end);
 
 	return r && !(m && m->jit) &&
 	       (r->start != region->start || r->end != region->end || r->offset != region->offset ||
@@ -599,7 +635,8 @@ static bool find_text(struct address_spaces *spaces, const struct perf_sampler_m
 {
 	GUARD(&spaces->lock);
 	struct image *image = find_current(spaces, mapping->pid);
-	const struct region *r = image ? overlapped(image, mapping->start, mapping->end) : NULL;
+	const struct region *r = image ? overlapped(&image->map, mapping->start, mapping->end)
+				       : NULL;
 	const struct module *m = r ? modules__get(spaces->modules, r->module) : NULL;
 
 	if (m && !m->jit)
@@ -656,7 +693,9 @@ static bool take_region(struct address_spaces *spaces, const struct perf_sampler
 		map(spaces, image, region, mapping->time);
 		return false;
 	}
-	disputes__replaced(&image->disputes, region->start, region->end);
+	if (displaces(image, region))
+		disputes__replaced(&image->disputes, region->start, region->end, mapping->time);
+	address_map__map(&image->next, region);
 	image->deferred++;
 	*remap = (struct remap) {mapping->time, image->number, *region};
 	return true;
@@ -692,7 +731,7 @@ void address_spaces__distrust(struct address_spaces *spaces)
 			all[n++] = *spaces->live[i];
 	address_spaces__unlock(spaces);
 	for (uint32_t i = 0; i < n; i++)
-		read_mappings(spaces, &all[i], NULL, false);
+		read_mappings(spaces, &all[i], false);
 	free(all);
 }
 
@@ -735,29 +774,38 @@ void address_spaces__remap(struct address_spaces *spaces, const struct remap *re
 		return;
 	image->deferred--;
 	map(spaces, image, &remap->region, remap->time);
+	if (image->deferred)
+		return;
+	for (uint32_t i = 0; i < image->next.n; i++)
+		map_region(spaces, image, &image->next.items[i]);
+	address_map__free(&image->next);
 }
 
-const struct address_map *address_spaces__map(const struct image *image)
+const struct region *address_spaces__find(const struct image *image, uint64_t address, bool ahead)
 {
-	return image->now.n ? &image->now : &image->map;
+	const struct region *r = ahead ? address_map__find(&image->next, address) : NULL;
+
+	return r ?: address_map__find(&image->map, address);
 }
 
 struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
-					uint64_t *contents)
+					bool ahead, uint64_t *contents)
 {
 	GUARD(&spaces->lock);
 	struct address_map to = {0};
 
-	address_map__copy(&to, address_spaces__map(image));
+	address_map__copy(&to, &image->map);
+	for (uint32_t i = 0; ahead && i < image->next.n; i++)
+		address_map__map(&to, &image->next.items[i]);
 	*contents = image->contents;
 	return to;
 }
 
 static bool look_up(struct address_spaces *spaces, const struct image *image, uint64_t address,
-		    struct region *region, bool *ended)
+		    bool ahead, struct region *region, bool *ended)
 {
 	GUARD(&spaces->lock);
-	const struct region *r = address_map__find(address_spaces__map(image), address);
+	const struct region *r = address_spaces__find(image, address, ahead);
 
 	if (r)
 		*region = *r;
@@ -765,27 +813,27 @@ static bool look_up(struct address_spaces *spaces, const struct image *image, ui
 	return r;
 }
 
-static bool find(struct address_spaces *spaces, struct image *image, uint64_t address,
+static bool find(struct address_spaces *spaces, struct image *image, uint64_t address, bool ahead,
 		 struct region *region)
 {
 	bool ended;
 
-	if (look_up(spaces, image, address, region, &ended))
+	if (look_up(spaces, image, address, ahead, region, &ended))
 		return true;
 	if (ended || image->reread)
 		return false;
 	image->reread = true;
-	read_mappings(spaces, image, NULL, true);
-	return look_up(spaces, image, address, region, &ended);
+	read_mappings(spaces, image, true);
+	return look_up(spaces, image, address, ahead, region, &ended);
 }
 
 bool address_spaces__locate(struct address_spaces *spaces, struct image *image, uint64_t address,
-			    uint32_t *module, uint64_t *offset)
+			    bool ahead, uint32_t *module, uint64_t *offset)
 {
 	const struct module *m = NULL;
 	struct region r;
 
-	if (find(spaces, image, address, &r))
+	if (find(spaces, image, address, ahead, &r))
 		m = modules__get(spaces->modules, r.module);
 	if (!m)
 		return false;
@@ -794,23 +842,12 @@ bool address_spaces__locate(struct address_spaces *spaces, struct image *image, 
 	return true;
 }
 
-/* What was known stays when the process has ended meanwhile and can no longer be read. */
-void address_spaces__reread(struct address_spaces *spaces, struct image *image)
-{
-	if (image->refreshed)
-		return;
-	image->refreshed = image->reread = true;
-	read_mappings(spaces, image, &image->now, false);
-}
-
 void address_spaces__refresh(struct address_spaces *spaces)
 {
 	GUARD(&spaces->lock);
 
-	for (uint32_t i = 0; i < spaces->n; i++) {
-		spaces->items[i]->reread = spaces->items[i]->refreshed = false;
-		address_map__free(&spaces->items[i]->now);
-	}
+	for (uint32_t i = 0; i < spaces->n; i++)
+		spaces->items[i]->reread = false;
 }
 
 static void forget(struct image *image)

@@ -33,8 +33,6 @@ struct image {
 	uint32_t node; /* below which the threads found belong, see spawn_stacks__unseen */
 	uint64_t candidates; /* what daemon/what_if has told of its contents */
 	bool reread; /* /proc/PID/maps was read in this drain for an address that no region covered */
-	bool refreshed;		/* it was read for stacks that were walked with stale tables: */
-	struct address_map now; /* what it had; without a region: by what was reported */
 
 	/* With the lock. */
 	struct address_map map;
@@ -42,6 +40,7 @@ struct image {
 	uint64_t published; /* contents that the unwinder has, see unwind_tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when unwind_tables.h knows of it */
 	uint32_t deferred;  /* remaps that wait for the main thread */
+	struct address_map next; /* what these and later ones are about to map, over `map` */
 	struct disputes disputes;
 	bool ended;
 	bool superseded;       /* there is a later image of this pid */
@@ -91,7 +90,7 @@ int address_spaces__process(struct address_spaces *spaces, const struct qz_proce
 bool address_spaces__mapping(struct address_spaces *spaces,
 			     const struct perf_sampler_mapping *mapping, struct remap *remap);
 
-/* Reports were lost: regions can no longer be trusted to be complete. */
+/* Reports were lost: what each process has is read. Samples of before have no name where it replaces other code. */
 void address_spaces__distrust(struct address_spaces *spaces);
 
 /* The images of a scope in BPF that were there at a time have ended. */
@@ -128,12 +127,17 @@ struct image *address_spaces__of_process(struct address_spaces *spaces, pid_t pi
 uint32_t address_spaces__count(const struct address_spaces *spaces);
 struct image *address_spaces__at(struct address_spaces *spaces, uint32_t index);
 
-/* What an image has mapped, or had in address_spaces__reread(). With the lock held. */
-const struct address_map *address_spaces__map(const struct image *image);
+/*
+ * What an image has at an address, or NULL, with the lock held. `ahead`: what was reported last, though samples of the code
+ * before may not have names yet. That is for samples whose tables had other code there, or none, once all reports up to their
+ * time have been read: if one that came later replaces it, disputes.h knows. /proc/PID/maps is no answer: it may
+ * have what is not reported yet, and has nothing when the process has ended.
+ */
+const struct region *address_spaces__find(const struct image *image, uint64_t address, bool ahead);
 
-/* A copy of that, which is empty without memory, and its contents. */
+/* A copy of all that it has so, which is empty without memory, and its contents. */
 struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
-					uint64_t *contents);
+					bool ahead, uint64_t *contents);
 
 /*
  * The module that an address is in, and where: the offset in its file, the address itself in code made at run time.
@@ -141,16 +145,9 @@ struct address_map address_spaces__copy(struct address_spaces *spaces, const str
  * that are known is left to the reports, whose time tells which samples it concerns.
  */
 bool address_spaces__locate(struct address_spaces *spaces, struct image *image, uint64_t address,
-			    uint32_t *module, uint64_t *offset);
+			    bool ahead, uint32_t *module, uint64_t *offset);
 
-/*
- * For stacks that were walked with stale tables: reads the present mappings. They may not have been reported yet, and
- * samples of the earlier code may not have names yet; the report must show later that it replaces other code. So the result
- * is used only until address_spaces__refresh(), and only by the main thread. At most once until then.
- */
-void address_spaces__reread(struct address_spaces *spaces, struct image *image);
-
-/* What was read anew is dropped, and allowed once more for each image. Called before and after a drain. */
+/* Mappings may be read once more for each image. Called before and after a drain. */
 void address_spaces__refresh(struct address_spaces *spaces);
 
 /* Forgets the images of the scopes that are marked, by number in BPF. */

@@ -40,6 +40,7 @@ static void widen(struct disputes *d, uint32_t i, uint64_t start, uint64_t end)
 		d->items[k] = d->items[--d->n];
 		to->start = part.start < to->start ? part.start : to->start;
 		to->end = later(to->end, part.end);
+		to->replaced = later(part.replaced, to->replaced);
 		to->settled = part.settled && to->settled ? later(part.settled, to->settled) : 0;
 		to->earlier = later(part.earlier, to->earlier);
 		to->unnamed = later(part.unnamed, to->unnamed);
@@ -47,8 +48,22 @@ static void widen(struct disputes *d, uint32_t i, uint64_t start, uint64_t end)
 	}
 }
 
-int disputes__replaced(struct disputes *d, uint64_t start, uint64_t end)
+/* All places of an image have the same tables. */
+static uint64_t stale_until(const struct disputes *d)
 {
+	uint64_t until = 0;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (!d->items[i].settled)
+			return UINT64_MAX;
+		until = later(until, d->items[i].settled);
+	}
+	return until;
+}
+
+int disputes__replaced(struct disputes *d, uint64_t start, uint64_t end, uint64_t time)
+{
+	uint64_t earlier = stale_until(d);
 	uint32_t i = find(d, 0, start, end);
 
 	if (i == d->n && d->n == DISPUTES_MAX) {
@@ -60,10 +75,10 @@ int disputes__replaced(struct disputes *d, uint64_t start, uint64_t end)
 		if (qz_array__reserve((void **)&d->items, d->n, sizeof(*d->items)))
 			return -ENOMEM;
 		d->items[d->n++] = (struct dispute) {.start = start, .end = end};
-		return 0;
 	}
 	widen(d, i, start, end);
-	d->items[i].earlier = d->items[i].settled ? d->items[i].settled : UINT64_MAX;
+	d->items[i].replaced = time;
+	d->items[i].earlier = earlier;
 	d->items[i].settled = 0;
 	return 0;
 }
@@ -85,9 +100,12 @@ void disputes__unnamed(struct disputes *d, uint64_t start, uint64_t end, uint64_
 		d->items[i].unnamed = now;
 }
 
-bool disputes__has(const struct disputes *d, uint64_t address, bool stale, uint64_t began)
+bool disputes__has(const struct disputes *d, uint64_t address, enum dispute_tables tables,
+		   uint64_t began)
 {
 	uint32_t i = address < UINT64_MAX ? find(d, 0, address, address + 1) : d->n;
 
-	return i < d->n && (began < d->items[i].unnamed || (stale && began < d->items[i].earlier));
+	return i < d->n && (began < d->items[i].unnamed ||
+			    (tables == TABLES_STALE && began < d->items[i].earlier) ||
+			    (tables == TABLES_LACKING && began < d->items[i].replaced));
 }

@@ -173,7 +173,7 @@ static void add_range(struct qz_candidate_code *to, const struct region *r, cons
 /* With the lock of the address spaces held. */
 static void publish_image(struct candidates *c, struct image *image)
 {
-	const struct address_map *map = address_spaces__map(image);
+	const struct address_map *map = &image->map;
 	struct qz_candidate_code told = {0};
 
 	for (uint32_t i = 0; i < map->n; i++)

@@ -6,7 +6,7 @@ TESTS += $(UNIT)
 UNIT_SRC += $(wildcard tests/unit/*.c tests/unit/*/*.c tests/unit/core/*/*.c) cli/knobs/knob_page.c cli/experiment/sends.c
 UNIT_ARCHIVES += $(DAEMON_LIB) $(SYMBOLIZER_LIB) $(CORE_LIB)
 UNIT_LIBS += $(SYMBOLIZER_LIBS) $(CORE_LIBS) -lbpf -lcap -lseccomp -lcheck_pic -lsubunit -lrt -lpthread
-UNIT_WRAP := malloc calloc realloc reallocarray strdup asprintf open_memstream gzdopen inflateInit2_ _tcase_add_test
+UNIT_WRAP := malloc calloc realloc reallocarray strdup asprintf open_memstream gzdopen inflateInit2_ _tcase_add_test address_spaces__get
 
 $(UNIT): $(patsubst %.c,$(O)/%.o,$(UNIT_SRC)) $(UNIT_ARCHIVES)
 	$(call link,$(UNIT_WRAP:%=-Wl$(comma)--wrap=%) $(UNIT_LIBS))

@@ -103,6 +103,7 @@
 	X(nominal)                                                                                 \
 	X(address_map)                                                                             \
 	X(allowances)                                                                              \
+	X(address_spaces)                                                                          \
 	X(disputes)                                                                                \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
