@@ -138,7 +138,7 @@ struct qz_scope {
 	uint64_t quota_us, quota_period_us;
 	/* Sums over all these groups: processor time lost by throttling, periods with throttling, all periods. */
 	uint64_t throttled_ns, throttled_periods, quota_periods;
-	/* Of a process: the children that it had when the run began, and that no scope has. */
+	/* Of a process: the children that it had when the run began or when it ended, and that no scope has. */
 	uint64_t children;
 	uint64_t start_ns;    /* of the observation */
 	uint64_t elapsed_ns;  /* of the observation */

@@ -458,6 +458,7 @@ static int finish(struct session *s)
 	if (s->poller)
 		shm_sampler__stop(s->poller);
 	err = collector__freeze(s->collector, &until);
+	session__count_children(s);
 	session__finish_log(s);
 	bpf_runtime__detach(s->bpf);
 	err = err ?: collector__finish(s->collector);

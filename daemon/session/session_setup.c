@@ -368,16 +368,31 @@ static int describe_run(struct session *s)
 static int open_scope(struct session *s, enum qz_scope_kind kind, const struct target *t)
 {
 	int scope = bpf_scopes__open(s->bpf, t->pid, kind != QZ_SCOPE_PROCESS);
-	struct qz_profile *p;
 
 	if (scope < 0)
 		return fail(scope, bpf_runtime__error(s->bpf));
 	s->nscopes++;
 	if (collector__add_scope(s->collector, scope, kind, t->pid, t->comm, t->command))
 		return fail(-ENOMEM, "out of memory");
-	p = collector__profile(s->collector);
-	p->scopes[p->nscopes - 1].children = t->children;
 	return 0;
+}
+
+/* Of processes that are profiled without their children: the most that were there at a time. */
+void session__count_children(struct session *s)
+{
+	struct qz_profile *p = collector__profile(s->collector);
+
+	for (uint32_t i = 0; s->options->pids.n && i < p->nscopes; i++) {
+		struct qz_scope *scope = &p->scopes[i];
+		uint64_t n = 0;
+
+		if (scope->kind == QZ_SCOPE_PROCESS && !scope->ended &&
+		    qz_integers__have(&s->options->pids, scope->pid))
+			n = target__count_children(scope->pid, &s->options->pids,
+						   &s->options->trees);
+		if (scope->children < n)
+			scope->children = n;
+	}
 }
 
 static int open_targets(struct session *s, const struct qz_integers *pids, enum qz_scope_kind kind)
@@ -390,12 +405,11 @@ static int open_targets(struct session *s, const struct qz_integers *pids, enum 
 		err = target__look(&t, pids->items[i], error, sizeof(error));
 		if (err)
 			return fail(err, error);
-		if (kind == QZ_SCOPE_PROCESS)
-			target__count_children(&t, pids, &s->options->trees);
 		err = open_scope(s, kind, &t);
 		if (err)
 			return err;
 	}
+	session__count_children(s);
 	return 0;
 }
 

@@ -94,6 +94,9 @@ int session__load(struct session *s);
 /* Every target is attached to, and the command runs. */
 int session__start(struct session *s);
 
+/* Of processes that are profiled without their children: counts these, and keeps the most that there were. The main thread. */
+void session__count_children(struct session *s);
+
 /* ---- session_refresh.c ---- */
 
 struct qz_costs session__costs(const struct session *s);

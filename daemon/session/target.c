@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,21 +42,46 @@ static int look(struct target *t, int dir, char *error, size_t size)
 	return 0;
 }
 
-void target__count_children(struct target *t, const struct qz_integers *pids,
-			    const struct qz_integers *trees)
+/* Room for 8,000 children of one thread. */
+#define LIST_BYTES (64u << 10)
+
+/* Of one thread, given as its directory in a list of tasks. */
+static uint64_t count(int tasks, const char *tid, char list[LIST_BYTES],
+		      const struct qz_integers *pids, const struct qz_integers *trees)
 {
-	int dir = procfs__open(t->pid, 0);
-	char name[64], list[4096] = "", *at = list, *end;
+	char name[NAME_MAX + 16], *at = list, *end;
+	uint64_t n = 0;
 	long child;
 
-	snprintf(name, sizeof(name), "task/%d/children", t->pid);
-	if (dir >= 0) {
-		if (procfs__read(dir, name, list, sizeof(list)) < 0)
-			list[0] = '\0';
+	snprintf(name, sizeof(name), "%s/children", tid);
+	if (procfs__read(tasks, name, list, LIST_BYTES) < 0)
+		return 0;
+	for (; (child = strtol(at, &end, 10)) > 0; at = end)
+		n += !qz_integers__have(pids, child) && !qz_integers__have(trees, child);
+	return n;
+}
+
+uint64_t target__count_children(pid_t pid, const struct qz_integers *pids,
+				const struct qz_integers *trees)
+{
+	int dir = procfs__open(pid, 0);
+	int tasks = dir < 0 ? -1 : openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = tasks < 0 ? NULL : fdopendir(tasks);
+	char *list = malloc(LIST_BYTES);
+	struct dirent *e;
+	uint64_t n = 0;
+
+	while (d && list && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			n += count(dirfd(d), e->d_name, list, pids, trees);
+	free(list);
+	if (d)
+		closedir(d);
+	else if (tasks >= 0)
+		close(tasks);
+	if (dir >= 0)
 		close(dir);
-	}
-	for (t->children = 0; (child = strtol(at, &end, 10)) > 0; at = end)
-		t->children += !qz_integers__have(pids, child) && !qz_integers__have(trees, child);
+	return n;
 }
 
 int target__look(struct target *t, pid_t pid, char *error, size_t size)

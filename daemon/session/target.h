@@ -13,12 +13,14 @@ struct target {
 	pid_t pid;
 	char comm[17];
 	char command[512];
-	uint64_t children; /* that its first thread has started and that are not profiled besides */
 };
 
-/* Sets t->children: those that are in neither list. 0 where the kernel does not list children. */
-void target__count_children(struct target *t, const struct qz_integers *pids,
-			    const struct qz_integers *trees);
+/*
+ * Children of all threads of a process that are in neither list. 0 where the kernel does not list children, or the process
+ * is gone. Any thread.
+ */
+uint64_t target__count_children(pid_t pid, const struct qz_integers *pids,
+				const struct qz_integers *trees);
 
 /*
  * Checks whether a process can be profiled. 0, -ESRCH no such process, -EINVAL a zombie, a kernel

@@ -219,6 +219,46 @@ children()
 		fail 'without the children' "$(head -c 2000 report.json)"
 }
 
+# appears FILE: until there is something in it.
+appears()
+{
+	for ((i = 0; i < 1200; i++)); do
+		[ ! -s "$1" ] || return 0
+		sleep 0.05
+	done
+	fail "no $1"
+}
+
+# One that another thread than the first has started, and one that is started while the run goes on.
+children_of_threads()
+{
+	local server
+
+	mkfifo gate
+	start server python3 -c '
+import subprocess, sys, threading
+def work(name):
+	child = subprocess.Popen([sys.argv[1], "600000"])
+	with open(name, "w") as file:
+		print(child.pid, file=file)
+	child.wait()
+threading.Thread(target=work, args=["first"]).start()
+open("gate").read()
+work("second")' "$programs/spin_cpu"
+	server=$pid
+	appears first
+	started+=("$(cat first)")
+	start record "$out/quartzctl" record -p "$server" --cpu none -o profile
+	await record.err attached
+	: >gate
+	appears second
+	started+=("$(cat second)")
+	kill -INT "$pid"
+	ended "$pid"
+	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
+	metadata profile | jq -e '.scopes[0].children == 2' >jq.out || fail "$(cat jq.out) children"
+}
+
 # The command runs at once, and what it does in the time is not measured.
 later()
 {
@@ -354,6 +394,7 @@ try 'a state directory of others' state_of_others
 try 'interrupts are answered' interrupts
 try 'signals that end a recording, and a kill' ended_from_outside
 try 'a server whose children do the work' children
+try 'children of any thread, at any time' children_of_threads
 try 'runtimes are told to name their code' runtimes
 thorough 'processes that run, and the machine' what_runs
 thorough 'measuring later' later
