@@ -38,6 +38,11 @@ static size_t bytes_of(const struct bpf_runtime *bpf)
 	return (size_t)(QZ_LOG_FIRST + bpf->nlog) * sizeof(struct qz_log_record);
 }
 
+uint64_t bpf_log__bytes(const struct bpf_runtime *bpf)
+{
+	return (uint64_t)bpf->processors * bytes_of(bpf);
+}
+
 /* On a NUMA node, -1: any. Gives a descriptor, or -errno. */
 static int create(const struct bpf_runtime *bpf, int node)
 {

@@ -9,6 +9,9 @@
 /* Before the programs are loaded: which, and how large their maps are. */
 int bpf_log__set_sizes(struct bpf_runtime *bpf);
 
+/* Bytes of all logs. After bpf_log__set_sizes(). */
+uint64_t bpf_log__bytes(const struct bpf_runtime *bpf);
+
 /* Makes a log for each processor that may come online, and maps it; nothing is written yet. */
 int bpf_log__make(struct bpf_runtime *bpf);
 

@@ -49,8 +49,8 @@
 #define PROGRAM_IMAGES (8u << 10)
 #define SYSTEM_IMAGES  (64u << 10)
 #define SWAP_TRIES     10000 /* of 100 us */
-/* Beside maps: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
-#define OWN_BYTES    (40ull << 20)
+/* Beside maps and logs: for one program, and what the machine takes more. With a tenth less, quartzd was killed. */
+#define OWN_BYTES    (32ull << 20)
 #define SYSTEM_BYTES (60ull << 20)
 
 int bpf_runtime__fail(struct bpf_runtime *bpf, int err, const char *format, ...)
@@ -336,7 +336,7 @@ static int explain_load(struct bpf_runtime *bpf, int err)
 /* Rather than be killed: what maps take, which the kernel counts as quartzd's, and programs and quartzd itself. */
 static int check_memory(struct bpf_runtime *bpf)
 {
-	uint64_t left = memory_limit__left(), needed = OWN_BYTES;
+	uint64_t left = memory_limit__left(), needed = OWN_BYTES + bpf_log__bytes(bpf);
 	const struct bpf_map *map;
 
 	bpf_object__for_each_map(map, bpf->skel->obj) needed += size_of(map);
