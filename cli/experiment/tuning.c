@@ -118,7 +118,7 @@ static void print_start(const struct tuning *t, const struct qz_tune_result *r)
 		printf("%s %s stays: nothing was %s\n", name, start,
 		       t->by == MEASURE_TIME ? "faster" : "better");
 	else if (r->gain_ci < 0)
-		printf("%s %s stays: %s had %s, but after one run each chance cannot be told; more "
+		printf("%s %s stays: %s had %s, but after so few runs chance cannot be told; more "
 		       "--runs or --trials can\n",
 		       name, start, best, amount);
 	else

@@ -423,6 +423,18 @@ static void say_doubts(struct gap *g)
 		    100 * own / one->elapsed.value);
 }
 
+static void say_chance(struct gap *g)
+{
+	for (uint32_t i = 0; i < g->s->n; i++)
+		if (g->s->points[i].runs < QZ_SCALE_LEAST_RUNS) {
+			say(g,
+			    "With fewer than %d runs on each number of processors it is not known "
+			    "what may be chance.",
+			    QZ_SCALE_LEAST_RUNS);
+			return;
+		}
+}
+
 static void say_all(struct gap *g)
 {
 	say_others(g);
@@ -440,6 +452,7 @@ static void say_all(struct gap *g)
 	}
 	say_curvature(g);
 	say_doubts(g);
+	say_chance(g);
 }
 
 int qz_gaps__find(const struct qz_scale *s, const struct qz_identities *ids, struct qz_gaps *gaps)

@@ -35,7 +35,7 @@ static double half_width(const double *values, const double *cis, uint32_t n)
 		sampling += cis ? cis[i] * cis[i] : 0;
 	}
 	sampling = sqrt(sampling) / n;
-	if (n < 2)
+	if (n < QZ_SCALE_LEAST_RUNS)
 		return QZ_SCALE_UNKNOWN;
 	for (uint32_t i = 0; i < n; i++)
 		square += (values[i] - mean) * (values[i] - mean);

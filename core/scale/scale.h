@@ -19,6 +19,8 @@
 
 /* Half width of an interval that is not known, because there is no second run. */
 #define QZ_SCALE_UNKNOWN (-1.0)
+/* Runs of one number of processors. By two, the interval is sixteen times as wide as they are apart: it says nothing. */
+#define QZ_SCALE_LEAST_RUNS 3
 
 struct qz_scale_value {
 	double value, ci; /* half width, or QZ_SCALE_UNKNOWN */

@@ -79,14 +79,14 @@ static struct qz_noise noise_of(const struct qz_tune *t)
 
 /*
  * By how much the medians of two settings may differ by chance, so many standard deviations; relative. Before any
- * setting has two runs, the search takes chance for 0, and no difference is sure.
+ * setting has two runs, the search takes chance for 0. No difference is sure by one distance between two runs.
  */
 static double width_of(const struct qz_tune *t, const struct qz_tune_setting *x,
 		       const struct qz_tune_setting *y, double deviations)
 {
 	struct qz_noise noise = noise_of(t);
 
-	if (!noise.n)
+	if (noise.n < (deviations >= SURE ? 2 : 1))
 		return deviations >= SURE ? INFINITY : 0;
 	if (deviations >= SURE)
 		deviations = qz_noise__widened(deviations, noise.n);

@@ -46,6 +46,9 @@ START_TEST(intervals_come_from_the_spread_or_from_sampling)
 
 	ck_assert(v.ci == QZ_SCALE_UNKNOWN);
 	ck_assert(!qz_scale_value__is_certain(&v));
+	/* of two, t of one degree would make it sixteen times their distance from the mean */
+	v = median(2, (double[]) {1, 2}, 3);
+	ck_assert(v.ci == QZ_SCALE_UNKNOWN);
 	/* variance 1 of three runs: t of 2 degrees */
 	v = median(3, (double[]) {1, 2, 3}, 0);
 	assert_near(v.ci, 1.2533 * 4.3027 * sqrt(1.0 / 3));
@@ -393,6 +396,7 @@ START_TEST(sentences_name_the_larger_term_first)
 	ck_assert_ptr_nonnull(sentence(&gaps, "100% of the idle time was while serial ran"));
 	ck_assert_ptr_nonnull(
 		sentence(&gaps, "From 2 to 4 processors, most of what is added goes to"));
+	ck_assert_ptr_nonnull(sentence(&gaps, "With fewer than 3 runs"));
 	qz_gaps__free(&gaps);
 	set_free(&s);
 }
