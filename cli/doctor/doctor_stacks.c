@@ -14,8 +14,10 @@
 #include "cli/query/scope_select.h"
 #include "cli/render/cells.h"
 #include "cli/query/profile_source.h"
+#include "core/model/frames.h"
 
 #define LINE_WIDTH 80
+#define IS_32_BITS "32_bits"
 
 /*
  * A reason that occurs in more than 1 % of the samples gets a remedy, unless frame pointers led to
@@ -33,16 +35,41 @@ static void examine(const struct qz_scope *scope, const struct qz_loss *loss, st
 		 cells__share(loss->count, scope->samples).text, end->meaning);
 }
 
-static bool print_scope(const struct qz_scope *scope)
+/* What is not read at all. False: there is none. */
+static bool examine_32_bits(const struct qz_profile *p, const struct qz_scope *scope,
+			    struct finding *f, uint64_t *samples)
+{
+	*samples = 0;
+	for (uint32_t i = 0; i < p->nsamples; i++) {
+		const struct qz_sample *s = &p->samples[i];
+		struct qz_frames frames = {.profile = p, .node = s->node};
+		uint32_t code = &p->scopes[s->scope] == scope ? qz_frames__next(&frames) : QZ_NONE;
+
+		if (code != QZ_NONE && qz_procedure__is_of_32_bits(&p->procedures[code]))
+			*samples += qz_sample__weight(s);
+	}
+	f->verdict = CHECK_WARN;
+	f->remedy = "build the program for 64 bits";
+	snprintf(f->detail, sizeof(f->detail),
+		 "%s (%s): code of 32 bits has no names, and its locks and callers are not known",
+		 cells__count(*samples).text, cells__share(*samples, scope->samples).text);
+	return *samples;
+}
+
+static bool print_scope(const struct qz_profile *p, const struct qz_scope *scope)
 {
 	char *label = scope_label(scope, LINE_WIDTH);
 	bool complete = label;
+	struct finding narrow;
+	uint64_t samples;
 
 	if (complete)
 		printf("%s\nsamples %s, stacks complete %s\n\n", label,
 		       cells__count(scope->samples).text,
 		       cells__share(scope->samples - scope->truncated, scope->samples).text);
 	free(label);
+	if (complete && examine_32_bits(p, scope, &narrow, &samples))
+		complete = finding__print(IS_32_BITS, &narrow);
 	for (uint32_t i = 0; complete && i < scope->nstack_ends; i++) {
 		struct finding f;
 
@@ -53,22 +80,30 @@ static bool print_scope(const struct qz_scope *scope)
 	return complete;
 }
 
-static json_t *checks_of(const struct qz_scope *scope)
+static bool add_check(json_t *findings, const char *name, const struct finding *f, uint64_t samples)
+{
+	json_t *check = finding__json(name, f);
+	bool complete = !json_object_set_new(check, "samples", json_integer((json_int_t)samples)) &&
+			!json_array_append(findings, check);
+
+	json_decref(check);
+	return complete;
+}
+
+static json_t *checks_of(const struct qz_profile *p, const struct qz_scope *scope)
 {
 	json_t *findings = json_array();
 	bool complete = findings;
+	struct finding f;
+	uint64_t samples;
 
+	if (complete && examine_32_bits(p, scope, &f, &samples))
+		complete = add_check(findings, IS_32_BITS, &f, samples);
 	for (uint32_t i = 0; complete && i < scope->nstack_ends; i++) {
 		const struct qz_loss *loss = &scope->stack_ends[i];
-		struct finding f;
-		json_t *check;
 
 		examine(scope, loss, &f);
-		check = finding__json(loss->cause, &f);
-		complete = !json_object_set_new(check, "samples",
-						json_integer((json_int_t)loss->count)) &&
-			   !json_array_append(findings, check);
-		json_decref(check);
+		complete = add_check(findings, loss->cause, &f, loss->count);
 	}
 	if (complete)
 		return findings;
@@ -76,12 +111,12 @@ static json_t *checks_of(const struct qz_scope *scope)
 	return NULL;
 }
 
-static bool add_scope(json_t *list, const struct qz_scope *scope)
+static bool add_scope(json_t *list, const struct qz_profile *p, const struct qz_scope *scope)
 {
 	return !json_array_append_new(list, json_pack("{si, sI, sI, so}", "pid", scope->pid,
 						      "samples", (json_int_t)scope->samples,
 						      "truncated", (json_int_t)scope->truncated,
-						      "checks", checks_of(scope)));
+						      "checks", checks_of(p, scope)));
 }
 
 static int compare(const void *a, const void *b)
@@ -105,7 +140,7 @@ static enum status show(const struct config *config, struct qz_profile *p, const
 			qsort(scope->stack_ends, scope->nstack_ends, sizeof(*scope->stack_ends),
 			      compare);
 		fputs(i && !config->json ? "\n" : "", stdout);
-		complete = config->json ? add_scope(list, scope) : print_scope(scope);
+		complete = config->json ? add_scope(list, p, scope) : print_scope(p, scope);
 	}
 	if (!complete)
 		status = out_of_memory();

@@ -239,18 +239,26 @@ static void say_lost(FILE *out, const struct qz_profile *p)
 			seconds);
 }
 
-/* The file with most of the code that has no name; NULL: it is of none, as code that was copied or made. */
-static const char *unnamed_file(const struct qz_report *r)
+/* Which file has most of the code without names. */
+static void say_unnamed(FILE *out, const struct qz_report *r, double percent)
 {
-	const struct qz_row *most = NULL;
-	const char *module;
+	const struct qz_procedure *most = NULL;
+	uint64_t most_ns = 0;
+	bool is_file;
 
-	for (uint32_t i = 0; i < r->nrows; i++)
-		if (!strcmp(r->profile->procedures[r->rows[i].procedure].name, "[unknown]") &&
-		    (!most || r->rows[i].self.cpu_ns > most->self.cpu_ns))
-			most = &r->rows[i];
-	module = most ? r->profile->procedures[most->procedure].module : "";
-	return *module && *module != '[' ? qz_base_name(module) : NULL;
+	for (uint32_t i = 0; i < r->nrows; i++) {
+		const struct qz_procedure *code = &r->profile->procedures[r->rows[i].procedure];
+
+		if (qz_procedure__has_name(code) || (most && r->rows[i].self.cpu_ns <= most_ns))
+			continue;
+		most = code;
+		most_ns = r->rows[i].self.cpu_ns;
+	}
+	is_file = most && *most->module && *most->module != '[';
+	fprintf(out, ". The code of %.0f%% of its samples has no names: most of it is in %s",
+		percent, is_file ? qz_base_name(most->module) : "memory without a file");
+	if (most && qz_procedure__is_of_32_bits(most))
+		fputs(", of 32 bits, where no locks and callers are known either", out);
 }
 
 /* What the procedures that follow do not tell. */
@@ -259,16 +267,11 @@ static void say_missing(FILE *out, const struct qz_report *r)
 	const struct qz_scope *s = &r->profile->scopes[r->scope];
 	double unnamed = (double)s->unresolved, cut = (double)s->truncated;
 	double all = (double)s->samples;
-	const char *file;
 
 	if (s->samples < ENOUGH)
 		return;
-	if (unnamed >= MOST * all) {
-		file = unnamed_file(r);
-		fprintf(out,
-			". The code of %.0f%% of its samples has no names: most of it is in %s",
-			100 * unnamed / all, file ? file : "memory without a file");
-	}
+	if (unnamed >= MOST * all)
+		say_unnamed(out, r, 100 * unnamed / all);
 	if (cut >= MOST * all)
 		fprintf(out,
 			". %.0f%% of its stacks are cut: callers have less time below than is "

@@ -536,6 +536,24 @@ static inline const char *qz_line__file(const struct qz_profile *p, const struct
 	return line->part ? p->parts[line->part - 1].file : p->procedures[line->procedure].file;
 }
 
+/*
+ * Of code that was found in no file, table or map; and of files of 32 bits, which are not read: such code is not followed to
+ * its callers either.
+ */
+#define QZ_NAME_UNKNOWN "[unknown]"
+#define QZ_NAME_32_BITS "[32-bit code]"
+
+static inline bool qz_procedure__is_of_32_bits(const struct qz_procedure *procedure)
+{
+	return !strcmp(procedure->name, QZ_NAME_32_BITS);
+}
+
+static inline bool qz_procedure__has_name(const struct qz_procedure *procedure)
+{
+	return strcmp(procedure->name, QZ_NAME_UNKNOWN) != 0 &&
+	       !qz_procedure__is_of_32_bits(procedure);
+}
+
 static inline bool qz_procedure__is_python(const struct qz_procedure *procedure)
 {
 	return !strcmp(procedure->module, QZ_PYTHON_MODULE);

@@ -124,7 +124,7 @@ const struct cached_address *address_cache__get(const struct address_cache *cach
 int64_t address_cache__procedure(struct qz_profile *profile, const struct cached_address *cached)
 {
 	const struct qz_procedure unknown = {
-		.name = "[unknown]", .module = "", .file = "", .kind = QZ_PROCEDURE};
+		.name = QZ_NAME_UNKNOWN, .module = "", .file = "", .kind = QZ_PROCEDURE};
 
 	return cached && cached->location != QZ_NONE
 		       ? profile->locations[cached->location].lines[0].procedure
@@ -198,18 +198,22 @@ static int set_location(struct address_cache *cache, struct cached_address *cach
 	return 0;
 }
 
+/* err: why it has no name; 0: nothing has one for it. */
 static int set_unknown(struct address_cache *cache, struct cached_address *cached, uint32_t mapping,
-		       const char *module)
+		       const char *module, int err)
 {
-	struct symbolizer_frame frame = {.name = "[unknown]", .file = "", .line_file = ""};
+	struct symbolizer_frame frame = {
+		.name = err == -ENOTSUP ? QZ_NAME_32_BITS : QZ_NAME_UNKNOWN,
+		.file = "",
+		.line_file = "",
+	};
 	const struct module *m = modules__get(cache->modules, cached->module);
 	uint32_t before = cache->profile->nlocations;
 
 	if (cached->unknown)
 		return 0;
 	if (cache->expects_late && m && m->jit && cache->nunknown < MOST_UNKNOWN) {
-		int err = set_location(cache, cached, mapping, cached->address, &frame, 1, module);
-
+		err = set_location(cache, cached, mapping, cached->address, &frame, 1, module);
 		/* not if it is that of another process */
 		cached->unknown = !err && cached->location == before;
 		cache->nunknown += cached->unknown;
@@ -257,7 +261,7 @@ static int resolve_kernel(struct address_cache *cache, struct cached_address *ca
 	struct kernel_code code;
 
 	if (!kernel_names__find(cache->bpf, cached->address, &code))
-		return set_unknown(cache, cached, QZ_NONE, "[kernel]");
+		return set_unknown(cache, cached, QZ_NONE, "[kernel]", 0);
 	frame.name = code.name;
 	cached->found = true;
 	return set_location(cache, cached, QZ_NONE, code.start, &frame, 1, "[kernel]");
@@ -282,7 +286,7 @@ static int take_answer(struct address_cache *cache, struct cached_address *cache
 	int err;
 
 	if (!answer->found || !answer->nframes)
-		return set_unknown(cache, cached, mapping, m->path);
+		return set_unknown(cache, cached, mapping, m->path, 0);
 	cached->found = true;
 	cached->outermost = answer->outermost;
 	cached->creator = is_creator(answer->frames[answer->nframes - 1].name);
@@ -322,7 +326,7 @@ static int resolve_batch(struct address_cache *cache, uint32_t module, const uin
 		cached->later = symbolizer__is_passing(err);
 		cached->read = m ? m->read : 0;
 		if (err)
-			failed = set_unknown(cache, cached, mapping, m ? m->path : "");
+			failed = set_unknown(cache, cached, mapping, m ? m->path : "", err);
 		else
 			failed = take_answer(cache, cached, m, mapping, &answers[i]);
 		if (failed)

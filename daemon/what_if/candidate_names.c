@@ -93,7 +93,7 @@ static bool is_of_program(const struct qz_profile *p, uint32_t procedure)
 	const struct qz_procedure *proc = &p->procedures[procedure];
 
 	return proc->kind == QZ_PROCEDURE && proc->module[0] && strcmp(proc->module, "[kernel]") &&
-	       strcmp(proc->name, "[unknown]") != 0;
+	       qz_procedure__has_name(proc);
 }
 
 /* Each procedure once, however often it is on the stack; the innermost one of the program has it for its own. */

@@ -382,7 +382,13 @@ of_32_bits()
 	fi
 	"$out/quartzctl" record --cpu none -o profile -- ./loop 2>record.err || fail "$(cat record.err)"
 	said 'loop is code of 32 bits: its procedures and locks have no names'
-	[ "$(grep -c '32 bits' record.err)" = 1 ] || fail 'not said once' "$(cat record.err)"
+	[ "$(grep -c 'loop is code of 32 bits' record.err)" = 1 ] || fail 'not said once' "$(cat record.err)"
+	for view in report advise; do
+		"$out/quartzctl" $view -i profile | head -n 8 | tr '\n' ' ' >first.txt
+		grep -q 'has no names: most of it is in loop, of 32 bits' first.txt || fail "$view" "$(cat first.txt)"
+	done
+	"$out/quartzctl" doctor "$(metadata profile | jq '.scopes[0].pid')" -i profile >doctor.txt
+	grep -q '^warn  32_bits .*code of 32 bits has no names' doctor.txt || fail doctor "$(cat doctor.txt)"
 }
 
 try 'the command and the profile of who calls by sudo' own_profile

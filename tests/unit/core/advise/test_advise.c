@@ -153,16 +153,20 @@ END_TEST
 /* Samples without a name, and with a stack that is cut, of 100; of a few nothing is said. */
 static const struct {
 	uint64_t samples, unresolved, truncated;
-	const char *module, *said;
+	const char *name, *module, *said;
 } missing[] = {
-	{100, 99, 0, "/usr/lib/libgame.so",
+	{100, 99, 0, QZ_NAME_UNKNOWN, "/usr/lib/libgame.so",
 	 ". The code of 99% of its samples has no names: most of it is in libgame.so"},
-	{100, 60, 0, "",
+	{100, 80, 0, QZ_NAME_32_BITS, "/opt/game",
+	 ". The code of 80% of its samples has no names: most of it is in game, of 32 bits, where "
+	 "no "
+	 "locks and callers are known either"},
+	{100, 60, 0, QZ_NAME_UNKNOWN, "",
 	 ". The code of 60% of its samples has no names: most of it is in memory without a file"},
-	{100, 0, 70, "",
+	{100, 0, 70, QZ_NAME_UNKNOWN, "",
 	 ". 70% of its stacks are cut: callers have less time below than is theirs"},
-	{100, 40, 40, "", NULL},
-	{10, 10, 10, "", NULL},
+	{100, 40, 40, QZ_NAME_UNKNOWN, "", NULL},
+	{10, 10, 10, QZ_NAME_UNKNOWN, "", NULL},
 };
 
 START_TEST(what_is_missing_is_said_first)
@@ -170,14 +174,16 @@ START_TEST(what_is_missing_is_said_first)
 	static const uint64_t level_ns[] = {0, 1000 * MS, 0};
 	struct fixture f = fixture__new();
 	uint32_t scope = fixture__scope(&f, level_ns, 3), main = fixture__thread(&f, scope, 1);
+	struct qz_procedure *code;
 	struct advised x;
 	char *verdict;
 
-	fixture__samples(&f, scope, main, "main [unknown]", 1, missing[_i].samples);
+	fixture__samples(&f, scope, main, "main code", 1, missing[_i].samples);
+	code = &f.p->procedures[fixture__procedure(f.p, "code")];
 	if (!f.err)
-		f.err = qz_profile__set_string(
-			&f.p->procedures[fixture__procedure(f.p, "[unknown]")].module,
-			missing[_i].module);
+		f.err = qz_profile__set_string(&code->name, missing[_i].name);
+	if (!f.err)
+		f.err = qz_profile__set_string(&code->module, missing[_i].module);
 	f.p->scopes[scope].samples = missing[_i].samples;
 	f.p->scopes[scope].unresolved = missing[_i].unresolved;
 	f.p->scopes[scope].truncated = missing[_i].truncated;
