@@ -532,6 +532,51 @@ static __always_inline int unwind__undescribed(struct unwinding *u)
 	return 0;
 }
 
+/* By the frame pointer, to an address behind a call in code that is known. */
+static __always_inline bool unwind__to_known_code(struct unwinding *u)
+{
+	return !unwind__by_frame_pointer(u) && unwind__search_regions(u, u->ip - 1) &&
+	       follows_call(u->ip);
+}
+
+/*
+ * The innermost frame is in code that quartzd has not seen yet, since it was made or mapped a moment ago. The caller is where
+ * the frame pointer leads, or the first word on the stack that looks like a return address: whichever is nearer, since code
+ * that keeps no frame pointers has that of a caller further out.
+ */
+static __always_inline int unwind__unseen(struct unwinding *u)
+{
+	u64 ip, sp, bp, nearest = 0, nearest_sp = 0, nearest_bp = 0;
+
+	if (u->depth != 1)
+		return unwind__stop(u, QZ_UNWIND_NO_REGION);
+	u->asked = 1;
+	ip = u->ip;
+	sp = u->sp;
+	bp = u->bp;
+	if (!unwind__scan(u)) {
+		if (u->sp <= bp + 16)
+			return 0;
+		nearest = u->ip;
+		nearest_sp = u->sp;
+		nearest_bp = u->bp;
+		u->ip = ip;
+		u->sp = sp;
+		u->bp = bp;
+	}
+	if (unwind__to_known_code(u)) {
+		u->guessed = 1;
+		return 0;
+	}
+	if (!nearest)
+		return unwind__stop(u, QZ_UNWIND_NO_REGION);
+	u->end = QZ_UNWIND_TOO_DEEP;
+	u->ip = nearest;
+	u->sp = nearest_sp;
+	u->bp = nearest_bp;
+	return 0;
+}
+
 /* Finds the goroutine that the thread runs, 0: none, and its m. Not 0: memory cannot be read. */
 static __always_inline long unwind__find_goroutine(const struct unwinding *u,
 						   const struct qz_unwind_row *row, u64 *g, u64 *m)
@@ -775,7 +820,7 @@ __noinline int unwind__step(struct unwinding *u)
 	if (u->at_clone == UNWIND_NEW_STACK)
 		return unwind__stop(u, QZ_UNWIND_OUTERMOST);
 	if (!r)
-		return unwind__stop(u, QZ_UNWIND_NO_REGION);
+		return unwind__unseen(u);
 	if (r->python)
 		u->at_python = u->region + 1;
 	if (!r->count) {

@@ -407,6 +407,19 @@ late_map()
 	expect 'and is no longer without one' '.scopes[0] | .unresolved <= 0.1 * .samples'
 }
 
+# Each piece has run before quartzd knows of it; without that, nine of ten stacks ended there. Of a piece that quartzd has come to
+# know meanwhile, one without a frame pointer loses its caller.
+pieces()
+{
+	launch "$programs/pieces" 2000
+	lawful
+	expect 'code that has just been made is followed to its callers' '
+		.scopes[0] as $s | ($s.stack_ends | [.no_region, .not_ready] | add) <= 0.2 * $s.samples and
+		([$s.rows[] | select(.name == "[unknown]") | .self.cpu_ns] | add) as $made |
+		$made > 0.4 * $s.cpu_ns and row("run_piece").total.cpu_ns >= 0.8 * $made and
+		row("main").total.cpu_ns >= 0.8 * $made'
+}
+
 # map_of_last: the map of names that the last program has written.
 map_of_last()
 {
@@ -580,6 +593,7 @@ thorough 'threads of Rust' rust_threads
 thorough 'goroutines are of no thread' goroutines
 thorough 'goroutines are on behalf of who has started them' creators
 thorough 'more libraries than there are regions' many_libraries
+try 'code that is run once, as soon as it is made' pieces
 try 'a map of names that is written in the end' late_map
 try "maps of names are removed" written_maps
 try "logs that come with maps of names are removed" written_logs
