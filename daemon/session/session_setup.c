@@ -409,6 +409,7 @@ static int open_targets(struct session *s, const struct qz_integers *pids, enum 
 		if (err)
 			return err;
 	}
+	session__count_children(s);
 	return 0;
 }
 
