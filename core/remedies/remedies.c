@@ -355,6 +355,9 @@ static bool is_for_argument(const struct qz_remedy *remedy, const struct qz_reme
 
 	if (!place->command || !qz_argument__find(&a, place->command))
 		return false;
+	/* as many as there are processors is one then */
+	if (!remedy->value && place->processors == 1)
+		return false;
 	return remedy->value <= 0 ? a.value > number : a.value < number && (a.value || number > 1);
 }
 
