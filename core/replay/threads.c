@@ -195,11 +195,14 @@ static bool replay_row__is_early(const struct replay *r, const struct replay_row
 	return t->unborn && r->now - t->pub.began <= REPLAY_NEAR_NS;
 }
 
-/* A new thread is in the kernel's lists before its FORK is written: it may be found in between. */
-static bool replay_row__was_found(const struct replay *r, const struct replay_row *t,
-				  uint32_t process)
+/*
+ * A new thread is in the kernel's lists before its FORK is written: it may be found in between, which can take long if its
+ * creator was preempted there. It has not run by then; an earlier thread with its number had to run to end.
+ */
+static bool replay_row__was_found(const struct replay_row *t, uint32_t process)
 {
-	return !r->settled && t->found && t->pub.process == process;
+	return t->found && t->pub.process == process && t->pub.state != REPLAY_RUNNING &&
+	       !t->pub.ns[REPLAY_RUNNING];
 }
 
 /* The first thread of a process comes: those of another one that had its number have ended. */
@@ -266,7 +269,7 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 	struct replay_row *t;
 	int64_t process;
 
-	if (there != REPLAY_NONE && replay_row__was_found(r, replay__row(r, there), record->site))
+	if (there != REPLAY_NONE && replay_row__was_found(replay__row(r, there), record->site))
 		return 0;
 	if (there != REPLAY_NONE && !early)
 		end_unseen(r, replay__row(r, there));

@@ -421,6 +421,26 @@ START_TEST(settled)
 }
 END_TEST
 
+/* Its creator was preempted between the kernel's lists and the record. After it has run, it is another one. */
+START_TEST(found_before_its_fork)
+{
+	uint32_t seen = replay__scope(r, thread(20)->scope)->threads, serial;
+
+	life(QZ_LOG_FOUND, 100, 40, 20, 0);
+	life(QZ_LOG_SETTLED, 200, 0, 0, 0);
+	serial = thread(40)->serial;
+	life(QZ_LOG_FORK, 300, 40, 20, 20);
+	ck_assert_uint_eq(thread(40)->serial, serial);
+	ck_assert_uint_eq(replay__scope(r, thread(20)->scope)->threads, seen + 1);
+	ck_assert_uint_eq(replay__counts(r)->unended, 0);
+	switches(0, 400, 0, QZ_LOG_PREEMPTED, 40);
+	life(QZ_LOG_FORK, 500, 40, 20, 20);
+	ck_assert_uint_ne(thread(40)->serial, serial);
+	ck_assert_uint_eq(replay__scope(r, thread(20)->scope)->threads, seen + 2);
+	ck_assert_uint_eq(replay__counts(r)->unended, 1);
+}
+END_TEST
+
 /* However many there are: each ends a wait of its own. */
 START_TEST(not_found_again)
 {
@@ -519,6 +539,7 @@ Suite *suite_replay(void)
 		met_without_a_fork,
 		impossible,
 		settled,
+		found_before_its_fork,
 		not_found_again,
 		accounts_of_known_time,
 		samples_know_the_level,
