@@ -2,7 +2,6 @@
 /* The plan and the results of tries, as text. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,8 +179,7 @@ static void add_gain(struct text_table *table, const struct qz_judgement *j, uin
 		qz_ratio_text__gain(gain, 1 - j->gain);
 		strcpy(within, "?");
 	}
-	/* a wider interval says nothing */
-	if (pairs && j->ci >= 0 && j->ci < fmax(1, 1 - j->gain))
+	if (pairs && j->ci >= 0)
 		qz_ratio_text__gain_within(within, 1 - j->gain, j->ci);
 	text_table__add(table, PLAIN, "%s", gain);
 	text_table__add(table, PLAIN, "%s", within);

@@ -113,5 +113,7 @@ struct qz_judgement qz_judge__of(const struct qz_pairs *const *all, uint32_t n, 
 	}
 	j.verdict = verdict_of(&j, p);
 	j.enough = p->n == QZ_JUDGE_PAIRS || is_enough(&j, p->n);
+	if (j.ci >= fmax(1, ratio))
+		j.ci = -1; /* so wide an interval says nothing */
 	return j;
 }

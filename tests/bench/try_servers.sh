@@ -32,6 +32,7 @@ kill_during()
 	local name=$1 server=$2 before i began
 
 	shift 2
+	sleep 2 # until processes of earlier settings have ended
 	before=$(state_of "$server"; setting)
 	start try env XDG_DATA_HOME="$T" "$out/quartzctl" advise --try --pid "$server" "$@"
 	for ((i = 0; i < 600; i++)); do

@@ -51,9 +51,9 @@ ends_at_interrupt()
 tells_what_helps()
 {
 	# shellcheck disable=SC2016 # for that shell
-	LD_PRELOAD=libm.so.6 taskset -c 0 "$out/quartzctl" advise --try --for 60s \
+	LD_PRELOAD=libm.so.6 taskset -c 0 "$out/quartzctl" advise --try --for 30s \
 		-i "$here/../unit/core/advise/recorded/allocator.pb.gz" -- \
-		sh -c '[ "$MALLOC_ARENA_MAX" ] || sleep 2; echo done' >try.out 2>try.err || fail "status $?" "$(cat try.err)"
+		sh -c '[ "$MALLOC_ARENA_MAX" ] || sleep 1; echo done' >try.out 2>try.err || fail "status $?" "$(cat try.err)"
 	grep -q '^allocator .*MALLOC_ARENA_MAX=4 .* helps$' try.out || fail 'it does not help' "$(cat try.out)"
 	grep -q '^keep: MALLOC_ARENA_MAX=4 sh -c' try.out || fail 'nothing to keep' "$(cat try.out)"
 }
@@ -169,7 +169,7 @@ tries_by_restart()
 	trap 'end_all; end_service' EXIT
 	export XDG_DATA_HOME=$T/data
 	"$out/quartzctl" advise --try --unit "quartz-try-$$" -i "$here/../unit/core/advise/recorded/allocator.pb.gz" \
-		--events 'tail -n 1 counted' --duration 500ms --for 40s --knob "pause:20,2:./restart {} '$group'" --knob nice:0,5 \
+		--events 'tail -n 1 counted' --duration 500ms --for 20s --knob "pause:20,2:./restart {} '$group'" --knob nice:0,5 \
 		>try.out 2>try.err || fail "status $?" "$(cat try.out try.err)"
 	[ "$(tail -n 1 restarts)" = 20 ] && [ "$(cat pause)" = 20 ] || fail 'it is not as before' "$(cat restarts)"
 	kill -0 "$(cat pid)" || fail 'there is no service any more'

@@ -192,6 +192,18 @@ START_TEST(few_pairs_tell_nothing)
 }
 END_TEST
 
+/* Pairs of anything from a tenth to ten times. */
+START_TEST(intervals_wider_than_the_time_are_none)
+{
+	struct qz_pairs pairs = {.n = 4, .ratio = {.1, 10, 1, 3}};
+	const struct qz_pairs *all[] = {&pairs};
+	struct qz_judgement j = qz_judge__of(all, 1, 0, 1);
+
+	ck_assert_int_eq(j.verdict, QZ_JUDGED_UNKNOWN);
+	ck_assert(j.ci < 0 && !j.enough);
+}
+END_TEST
+
 /* Half of the pairs gain much, the others nothing: that is another program, not a remedy. */
 START_TEST(pairs_have_to_agree)
 {
@@ -235,6 +247,7 @@ Suite *suite_judge(void)
 	tcase_add_test(c, what_harms_is_found);
 	tcase_add_test(c, what_does_nothing_is_told);
 	tcase_add_test(c, few_pairs_tell_nothing);
+	tcase_add_test(c, intervals_wider_than_the_time_are_none);
 	tcase_add_test(c, pairs_have_to_agree);
 	tcase_add_test(c, intervals_widen_with_their_number);
 	suite_add_tcase(s, c);
