@@ -508,7 +508,7 @@ static __always_inline int unwind__undescribed(struct unwinding *u, bool unsuppo
 	return 0;
 }
 
-/* By the frame pointer, to an address behind a call in code that is known. */
+/* By the frame pointer, to an address after a call in code that is known. */
 static __always_inline bool unwind__to_known_code(struct unwinding *u)
 {
 	return !unwind__by_frame_pointer(u) && unwind__search_regions(u, u->ip - 1) &&

@@ -71,8 +71,8 @@ static bool is_in_namespace(const char *name)
 static bool is_made(const struct qz_procedure *procedure)
 {
 	static const char *const begins[] = {
-		"[unknown]", "Builtins_", "Builtin:",	 "BytecodeHandler:",
-		"RegExp:",   "Stub:",	  "Interpreter", "StubRoutines"};
+		QZ_NAME_UNKNOWN, "Builtins_", "Builtin:",    "BytecodeHandler:",
+		"RegExp:",	 "Stub:",     "Interpreter", "StubRoutines"};
 	static const char *const ends[] = {"Blob", "stub", "_Java", "adapters"};
 	size_t length = strlen(procedure->name);
 

@@ -297,6 +297,6 @@ struct python_location python_codes__location(struct python_codes *codes, uint32
 		return (struct python_location) {location_of(codes, &codes->items[i], frame), true,
 						 codes->items[i].begins_thread};
 	if (codes->unknown == QZ_NONE)
-		codes->unknown = intern(codes, "[unknown]", "", 0);
+		codes->unknown = intern(codes, QZ_NAME_UNKNOWN, "", 0);
 	return (struct python_location) {.location = codes->unknown};
 }

@@ -58,19 +58,24 @@ static int open_directory(pid_t pid)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+DIR *procfs__tasks(int dir)
+{
+	int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
 /* The directory of a thread that has not ended, or -1. */
 static int open_living_thread(int dir)
 {
-	int tasks = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = -1;
-	DIR *d = tasks < 0 ? NULL : fdopendir(tasks);
+	DIR *d = procfs__tasks(dir);
 	struct dirent *e;
+	int found = -1;
 
-	if (!d) {
-		if (tasks >= 0)
-			close(tasks);
-		return -1;
-	}
-	while (found < 0 && (e = readdir(d))) {
+	while (d && found < 0 && (e = readdir(d))) {
 		pid_t tid = atoi(e->d_name);
 
 		found = tid ? open_directory(tid) : -1;
@@ -79,7 +84,8 @@ static int open_living_thread(int dir)
 			found = -1;
 		}
 	}
-	closedir(d);
+	if (d)
+		closedir(d);
 	return found;
 }
 

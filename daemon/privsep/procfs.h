@@ -6,6 +6,7 @@
 #ifndef QUARTZ_DAEMON_PROCFS_H
 #define QUARTZ_DAEMON_PROCFS_H
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,10 @@
  */
 int procfs__open(pid_t pid, uint64_t start_boottime);
 
-/* The same, opened when it is first asked for, which mostly it never is. The rest is 0 to begin with. */
+/* The list of threads of a directory that procfs__open() gave, which stays open; NULL: there is none any more. To be closed (closedir). */
+DIR *procfs__tasks(int dir);
+
+/* As procfs__open(), opened when it is first asked for, which mostly it never is. The rest is 0 to begin with. */
 struct procfs_dir {
 	pid_t pid;
 	uint64_t start_boottime;

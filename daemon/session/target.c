@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +64,7 @@ uint64_t target__count_children(pid_t pid, const struct qz_integers *pids,
 				const struct qz_integers *trees)
 {
 	int dir = procfs__open(pid, 0);
-	int tasks = dir < 0 ? -1 : openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = tasks < 0 ? NULL : fdopendir(tasks);
+	DIR *d = dir < 0 ? NULL : procfs__tasks(dir);
 	char *list = malloc(LIST_BYTES);
 	struct dirent *e;
 	uint64_t n = 0;
@@ -77,8 +75,6 @@ uint64_t target__count_children(pid_t pid, const struct qz_integers *pids,
 	free(list);
 	if (d)
 		closedir(d);
-	else if (tasks >= 0)
-		close(tasks);
 	if (dir >= 0)
 		close(dir);
 	return n;

@@ -501,14 +501,20 @@ static struct image *add_image(struct address_spaces *spaces, const struct qz_pr
 	return image;
 }
 
+/* Maps what an image has deferred, too. */
+static void map_next(struct address_map *to, const struct image *from)
+{
+	for (uint32_t i = 0; i < from->next.n; i++)
+		address_map__map(to, &from->next.items[i]);
+}
+
 /* What has been deferred is the parent's already. */
 static void inherit(struct address_spaces *spaces, struct image *to, const struct image *from)
 {
 	if (!from || address_map__copy(&to->map, &from->map))
 		return;
 	to->contents = from->deferred ? ++spaces->next_contents : from->contents;
-	for (uint32_t i = 0; i < from->next.n; i++)
-		address_map__map(&to->map, &from->next.items[i]);
+	map_next(&to->map, from);
 }
 
 /*
@@ -795,8 +801,8 @@ struct address_map address_spaces__copy(struct address_spaces *spaces, const str
 	struct address_map to = {0};
 
 	address_map__copy(&to, &image->map);
-	for (uint32_t i = 0; ahead && i < image->next.n; i++)
-		address_map__map(&to, &image->next.items[i]);
+	if (ahead)
+		map_next(&to, image);
 	*contents = image->contents;
 	return to;
 }

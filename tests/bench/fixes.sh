@@ -12,12 +12,6 @@ cd "$WORK" || fail "$WORK"
 . "$here/truth_inputs.sh"
 [ "$rounds" -le 9 ] || rounds=3
 
-# is_wanted NAME
-is_wanted()
-{
-	[ -z "${ONLY-}" ] || [[ $1 =~ $ONLY ]]
-}
-
 # seconds COMMAND: that it takes; its own words are kept for when it fails.
 seconds()
 {

@@ -29,7 +29,7 @@ try_case()
 	local name=$1 remedy=$2
 
 	shift 2
-	[ -z "${ONLY-}" ] || [[ $name =~ $ONLY ]] || return 0
+	is_wanted "$name" || return 0
 	XDG_DATA_HOME=$T "$out/quartzctl" advise --try --for "${FOR-60s}" --json "$@" >"$T/try.json" 2>"$T/try.err" </dev/null ||
 		{ echo "| $name | $(tail -n 1 "$T/try.err")"; return 0; }
 	echo "| $name | $(what_helped "$remedy" <"$T/try.json") |"
@@ -122,7 +122,7 @@ try_case parsort . -- parsort --parallel=2 text -o /dev/null
 # same_case NAME LINE
 same_case()
 {
-	[ -z "${ONLY-}" ] || [[ same-$1 =~ $ONLY ]] || return 0
+	is_wanted "same-$1" || return 0
 	XDG_DATA_HOME=$T "$out/quartzctl" advise --try --for "${FOR-60s}" --json -k "same:0,1,2,3,4:true {} && $2" -- sh -c "true 0 && $2" \
 		>"$T/try.json" 2>"$T/try.err" </dev/null || { echo "| same-$1 | $(tail -n 1 "$T/try.err")"; return 0; }
 	jq -r --arg name "$1" '[.trials[] | select(.remedies | length == 1) | select(.gain_ppm != null and (.remedies[0].change | test("true [0-4] &&")))] |

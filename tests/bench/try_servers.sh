@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # What `quartzctl advise --try --pid` finds of servers under load, what they do before and after it, and how soon all is as before if it is
-# killed. Clients are one program with as many connections as the first column says. FOR is how long each is tried [60s], ONLY a pattern of
+# killed. FOR is how long each is tried [60s], ONLY a pattern of
 # the names of servers. See doc/try.md.
 
 # shellcheck source=/dev/null
@@ -17,6 +17,13 @@ state_of()
 	done | sort | uniq -c
 }
 
+# state_and_setting PID: and what `setting`, of the server, prints.
+state_and_setting()
+{
+	state_of "$1"
+	setting
+}
+
 # rows NAME: what was tried of a server.
 rows()
 {
@@ -26,17 +33,17 @@ rows()
 			"\(.remedies[0].name): \(.gain_ppm | percent) ± \(.gain_ci_ppm | percent) \(.verdict)"] | join("; ")) |"' "$T/try.json"
 }
 
-# kill_during NAME PID OPTION...: kills quartzctl once a change is in force; prints the seconds until all is as before.
+# kill_during NAME PID OPTION...: kills quartzctl once a change is in force; prints the milliseconds until all is as before.
 kill_during()
 {
 	local name=$1 server=$2 before i began
 
 	shift 2
 	sleep 2 # until processes of earlier settings have ended
-	before=$(state_of "$server"; setting)
+	before=$(state_and_setting "$server")
 	start try env XDG_DATA_HOME="$T" "$out/quartzctl" advise --try --pid "$server" "$@"
 	for ((i = 0; i < 600; i++)); do
-		[ "$(state_of "$server"; setting)" = "$before" ] || break
+		[ "$(state_and_setting "$server")" = "$before" ] || break
 		sleep 0.05
 	done
 	if [ $i = 600 ]; then
@@ -45,7 +52,7 @@ kill_during()
 	fi
 	began=${EPOCHREALTIME/./}
 	end "$pid"
-	until [ "$(state_of "$server"; setting)" = "$before" ] || [ $((${EPOCHREALTIME/./} - began)) -gt 10000000 ]; do sleep 0.01; done
+	until [ "$(state_and_setting "$server")" = "$before" ] || [ $((${EPOCHREALTIME/./} - began)) -gt 10000000 ]; do sleep 0.01; done
 	printf '| %s, killed | as before after %d ms |\n' "$name" $(((${EPOCHREALTIME/./} - began) / 1000))
 }
 
@@ -75,11 +82,6 @@ await_port()
 		kill -0 "$pid" 2>/dev/null || fail "no server at port $1"
 		sleep 0.05
 	done
-}
-
-is_wanted()
-{
-	[ -z "${ONLY-}" ] || [[ $1 =~ $ONLY ]]
 }
 
 echo '| server | a second, before | after | gain, % |'

@@ -219,16 +219,6 @@ children()
 		fail 'without the children' "$(head -c 2000 report.json)"
 }
 
-# appears FILE: until there is something in it.
-appears()
-{
-	for ((i = 0; i < 1200; i++)); do
-		[ ! -s "$1" ] || return 0
-		sleep 0.05
-	done
-	fail "no $1"
-}
-
 # One that another thread than the first has started, and one that is started while the run goes on.
 children_of_threads()
 {
@@ -246,12 +236,12 @@ threading.Thread(target=work, args=["first"]).start()
 open("gate").read()
 work("second")' "$programs/spin_cpu"
 	server=$pid
-	appears first
+	await first .
 	started+=("$(cat first)")
 	start record "$out/quartzctl" record -p "$server" --cpu none -o profile
 	await record.err attached
 	: >gate
-	appears second
+	await second .
 	started+=("$(cat second)")
 	kill -INT "$pid"
 	ended "$pid"
