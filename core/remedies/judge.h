@@ -34,7 +34,7 @@ enum qz_judged {
 struct qz_judgement {
 	enum qz_judged verdict;
 	double gain; /* share of the elapsed time; 0.4: a run takes 0.6 times as long; 0: no pair */
-	double ci;   /* half of its interval, the wider half; < 0: not known, or wider than the time itself */
+	double ci; /* half of its interval, the wider half; < 0: not known, or wider than the time itself */
 	bool enough; /* more pairs would hardly change the verdict */
 };
 
