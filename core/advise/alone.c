@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "core/advise/closeness.h"
+#include "core/advise/jobs.h"
 #include "core/advise/own_time.h"
 #include "core/model/frames.h"
-#include "core/model/wait_causes.h"
-#include "core/util/order.h"
 
 /* A phase is spoken of from this share of the elapsed time on. */
 #define LEAST 0.04
@@ -288,124 +287,42 @@ static uint32_t find_thread(const struct qz_report *r)
 	return r->threads[best].thread;
 }
 
-struct part {
-	int32_t pid;
-	uint64_t alone_ns, cpu_ns, start_ns, end_ns;
-	uint64_t child_ns; /* waited for processes that it started, which live instead */
-};
-
-static int compare_pids(const void *x, const void *y)
-{
-	const struct part *a = x, *b = y;
-
-	return qz_order(a->pid, b->pid);
-}
-
-static struct part part_of(const struct qz_report *r, const struct qz_thread_row *row,
-			   uint64_t child_ns)
-{
-	const struct qz_thread *t = &r->profile->threads[row->thread];
-
-	return (struct part) {t->pid,	     row->figure.level_norm_ns[1],
-			      t->running_ns, t->start_ns,
-			      t->end_ns,     child_ns};
-}
-
-/* By thread of the profile. NULL: no memory. */
-static uint64_t *find_child_times(const struct qz_profile *p)
-{
-	uint64_t *times = calloc((size_t)p->nthreads + 1, sizeof(*times));
-
-	for (uint32_t i = 0; times && i < p->nwaits; i++) {
-		const struct qz_wait *w = &p->waits[i];
-
-		if (w->thread != QZ_NONE &&
-		    qz_wait_cause__kind(p->causes[w->cause]) == QZ_WAIT_IS_CHILD)
-			times[w->thread] += w->blocked_ns;
-	}
-	return times;
-}
-
-/* One row for each process, from one for each thread. Returns how many. */
-static uint32_t join_threads(struct part *parts, uint32_t n)
-{
-	uint32_t kept = 0;
-
-	if (n)
-		qsort(parts, n, sizeof(*parts), compare_pids);
-	for (uint32_t i = 0; i < n; i++) {
-		struct part *last = &parts[kept ? kept - 1 : 0];
-
-		if (!kept || last->pid != parts[i].pid) {
-			parts[kept++] = parts[i];
-			continue;
-		}
-		last->alone_ns += parts[i].alone_ns;
-		last->cpu_ns += parts[i].cpu_ns;
-		last->child_ns += parts[i].child_ns;
-		if (parts[i].start_ns < last->start_ns)
-			last->start_ns = parts[i].start_ns;
-		if (parts[i].end_ns > last->end_ns)
-			last->end_ns = parts[i].end_ns;
-	}
-	return kept;
-}
-
-/* Who starts the jobs: what that does itself, before and after them, is none of them. NULL: no process waits for another one. */
-static const struct part *find_driver(const struct part *parts, uint32_t n)
-{
-	const struct part *driver = NULL;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (parts[i].child_ns > (driver ? driver->child_ns : 0))
-			driver = &parts[i];
-	return driver;
-}
-
 /* Whether the jobs that have a part of the time ran one after another, and none has most of it. */
-static bool are_in_turn(struct qz_alone *a, const struct part *parts, uint32_t n)
+static bool are_in_turn(struct qz_alone *a, const struct qz_job *jobs, uint32_t n)
 {
-	const struct part *driver = find_driver(parts, n);
+	const struct qz_job *driver = qz_jobs__driver(jobs, n);
 	struct lives lives = {.first = UINT64_MAX};
 	uint64_t all = 0, most = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		all += parts[i].alone_ns;
+		all += jobs[i].alone_ns;
 	a->driver_ns = driver ? driver->alone_ns : 0;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct part *part = &parts[i];
+		const struct qz_job *job = &jobs[i];
 
-		if (part == driver || !part->alone_ns ||
-		    (double)part->alone_ns < 0.01 * (double)all)
+		if (job == driver || !job->alone_ns || (double)job->alone_ns < 0.01 * (double)all)
 			continue;
 		a->processes++;
-		most = part->alone_ns > most ? part->alone_ns : most;
-		a->longest_ns = part->cpu_ns > a->longest_ns ? part->cpu_ns : a->longest_ns;
-		lives__add(&lives, part->start_ns, part->end_ns, part->child_ns);
+		most = job->alone_ns > most ? job->alone_ns : most;
+		a->longest_ns = job->running_ns > a->longest_ns ? job->running_ns : a->longest_ns;
+		lives__add(&lives, job->start_ns, job->end_ns, job->child_ns);
 	}
 	return a->processes >= 2 && (double)most <= 0.75 * (double)all &&
 	       lives__are_in_turn(&lives);
 }
 
-static int find_processes(const struct qz_report *r, struct qz_alone *a, const uint64_t *child_ns)
+static int find_processes(const struct qz_report *r, struct qz_alone *a)
 {
-	struct part *parts = calloc((size_t)r->nthreads + 1, sizeof(*parts));
-	uint32_t n = 0;
+	uint32_t n;
+	struct qz_job *jobs = qz_jobs__of(r, &n);
 
-	if (!parts)
+	if (!jobs)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < r->nthreads; i++) {
-		uint32_t thread = r->threads[i].thread;
-
-		if (!r->profile->threads[thread].merged)
-			parts[n++] = part_of(r, &r->threads[i], child_ns[thread]);
-	}
-	n = join_threads(parts, n);
-	if (are_in_turn(a, parts, n)) {
+	if (are_in_turn(a, jobs, n)) {
 		a->kind = QZ_ALONE_PROCESSES;
 		a->thread = find_thread(r);
 	}
-	free(parts);
+	free(jobs);
 	return 0;
 }
 
@@ -492,10 +409,10 @@ int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 		return 0;
 	if (qz_usage__is_open(r, &a->usage))
 		return 0;
-	child_ns = find_child_times(r->profile);
+	child_ns = qz_jobs__child_times(r->profile);
 	err = qz_cost_walk__init(&costs, r->profile);
 	err = child_ns ? err : -ENOMEM;
-	err = err ? err : find_processes(r, a, child_ns);
+	err = err ? err : find_processes(r, a);
 	err = err ? err : divide(r, a, &costs, child_ns);
 	free(child_ns);
 	qz_cost_walk__free(&costs);
