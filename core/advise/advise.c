@@ -21,9 +21,9 @@ static qz_rule *const rules[] = {
 	qz_rule__handing,	 qz_rule__spinning,
 	qz_rule__contention,	 qz_rule__event_loop,
 	qz_rule__pipeline,	 qz_rule__processes,
-	qz_rule__imbalance,	 qz_rule__overlap,
-	qz_rule__serial,	 qz_rule__limited,
-	qz_rule__taken,
+	qz_rule__last_job,	 qz_rule__imbalance,
+	qz_rule__overlap,	 qz_rule__serial,
+	qz_rule__limited,	 qz_rule__taken,
 };
 
 /* ---- findings about the same loss ---- */

@@ -91,6 +91,7 @@ typedef int qz_rule(const struct qz_report *r, struct qz_advice *a);
 qz_rule qz_rule__collection;
 qz_rule qz_rule__stdio;
 qz_rule qz_rule__interpreter;
+qz_rule qz_rule__last_job;
 qz_rule qz_rule__limited;
 qz_rule qz_rule__fine;
 qz_rule qz_rule__in_vain;

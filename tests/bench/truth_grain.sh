@@ -43,6 +43,14 @@ fix maps "$small" '.' './maps each' './maps once'
 fix herd 'in_vain' '.' "$herd broadcast 20000 16" "$herd signal 20000 16"
 fix herd-epoll 'herd' '.' "$herd epoll 20000 16" "$herd exclusive 20000 16"
 
+# The longest job last, and first.
+jobs=$grain/jobs.mk
+make_input part "head -c 4M bytes >part"
+fix make-order 'last-job' '.' "make -sj2 -f '$jobs' late" "make -sj2 -f '$jobs' early"
+fix make-compiler 'last-job' '.' "make -sj2 -f '$jobs' compile-late" "make -sj2 -f '$jobs' compile-early"
+fix xargs-order 'last-job' '.' 'echo part part part part part part bytes | xargs -P 2 -n 1 gzip -c >/dev/null' \
+	'echo bytes part part part part part part | xargs -P 2 -n 1 gzip -c >/dev/null'
+
 # Programs of others, of which an option makes the step smaller; written down on 2026-11-30, before the first of them was measured.
 make_input lorem "seq -f 'line %.0f of a text that grep reads' 300000 >lorem"
 fix fio-blocks "$small" '.' 'fio --name=r --filename=bytes --rw=read --size=24M --bs=512 --ioengine=psync --loops=8 --invalidate=0' \

@@ -37,6 +37,7 @@
 	X(process_table)                                                                           \
 	X(costs)                                                                                   \
 	X(advise)                                                                                  \
+	X(advise_last_job)                                                                         \
 	X(advise_crowd)                                                                            \
 	X(advise_waiting)                                                                          \
 	X(advise_shared_work)                                                                      \
