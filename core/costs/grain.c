@@ -11,13 +11,19 @@ uint64_t qz_grain__limit_ns(uint32_t i)
 	return i < QZ_GRAINS - 1 ? US << i : UINT64_MAX;
 }
 
-/* Without the command's own start, which is none that counts. */
+/* Whether a runtime starts tasks of its own there, and hands over to them: goroutines, which the kernel does not count. */
+static bool is_of_tasks(const struct qz_cost_row *row)
+{
+	return row->origin == QZ_ORIGIN_GO || row->origin == QZ_ORIGIN_RUST;
+}
+
+/* Without what is for none that counts: the command's own start, and tasks. */
 static struct qz_grain_cost each(const struct qz_cost_class *class, uint64_t count)
 {
 	struct qz_grain_cost cost = {0};
 
 	for (uint32_t i = 0; count && i < class->n; i++) {
-		if (qz_cost_row__is_own_start(&class->rows[i]))
+		if (qz_cost_row__is_own_start(&class->rows[i]) || is_of_tasks(&class->rows[i]))
 			continue;
 		cost.samples += class->rows[i].figure.samples;
 		cost.ns += (double)class->rows[i].figure.cpu_ns / (double)count;

@@ -2,7 +2,8 @@
 /*
  * How small the steps of a scope are: the numbers of starts, hand-overs, reads and writes, the cost of each, and the work of
  * threads between hand-overs. Counts are exact, from the scheduler's log; a cost is the sampled processor time of a class, or
- * of calls, divided by the count.
+ * of calls, divided by the count. What runtimes start and hand over without the kernel (goroutines, tasks of tokio) has no count,
+ * and is in no cost.
  */
 #ifndef QUARTZ_CORE_COSTS_GRAIN_H
 #define QUARTZ_CORE_COSTS_GRAIN_H

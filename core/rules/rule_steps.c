@@ -208,12 +208,12 @@ static void prove_counts(const struct qz_report *r, const struct qz_steps *s, st
 
 	if (s->cost == QZ_COST_CALLS || s->cost == QZ_COST_COPYING)
 		prove_calls(&g, s, f);
-	if (s->cost == QZ_COST_STARTING && g.threads + g.processes)
+	if (s->cost == QZ_COST_STARTING && g.start.samples)
 		qz_finding__prove(f, "report --costs", NULL,
 				  "%" PRIu64 " threads and %" PRIu64
 				  " processes were started, each cost %.0f us of CPU time",
 				  g.threads, g.processes, g.start.ns / 1e3);
-	if (s->cost == QZ_COST_HANDING && g.hand_overs && g.half_below_ns != UINT64_MAX)
+	if (s->cost == QZ_COST_HANDING && g.hand_over.samples && g.half_below_ns != UINT64_MAX)
 		qz_finding__prove(f, "report --costs", NULL,
 				  "%" PRIu64
 				  " hand-overs, each cost %.1f us of CPU time; of work between "
