@@ -41,7 +41,7 @@ fix fio-fsync 'overlap' '.' "$fio --fsync=1" "$fio --fsync=64"
 fix povray-beside-xz 'taken' '.' \
 	'!povray xz -T2 -6 -c data >/dev/null & povray +Iscene.pov +W640 +H480 +A0.1 +WT2 -D +Oout.png; kill $!; wait' \
 	'!povray povray +Iscene.pov +W640 +H480 +A0.1 +WT2 -D +Oout.png'
-fix x264-slices 'fine' '.' 'x264 --quiet --sliced-threads --threads 2 --preset ultrafast -o out.mkv tiny.y4m' \
+fix x264-slices 'fine|steps' '.' 'x264 --quiet --sliced-threads --threads 2 --preset ultrafast -o out.mkv tiny.y4m' \
 	'x264 --quiet --threads 1 --preset ultrafast -o out.mkv tiny.y4m'
 
 echo
