@@ -16,7 +16,7 @@ struct version_config {
 static const char *const schemas[] = {
 	"advice", "annotate", "costs", "diff",	"doctor",    "events",	  "knobs",  "meta",
 	"object", "objects",  "page",  "pairs", "procedure", "processes", "report", "scale",
-	"status", "together", "tries", "try",	"tune",	     "woken",
+	"status", "together", "tries", "try",	"woken",
 };
 
 #define NSCHEMAS (sizeof(schemas) / sizeof(schemas[0]))

@@ -60,11 +60,11 @@
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
 	X(scale)                                                                                   \
-	X(tune)                                                                                    \
 	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
 	X(judge)                                                                                   \
+	X(search)                                                                                  \
 	X(remedies)                                                                                \
 	X(damage)                                                                                  \
 	X(knob_page)                                                                               \
