@@ -127,9 +127,7 @@ static int open_set(uint32_t generation)
 		return -ENOMEM;
 	if (generation == QZ_PAGE_LOCAL)
 		return use_private_set();
-	err = device__open_set(library.segments);
-	if (err == -ENODEV)
-		err = replace_set(&generation, &segments);
+	err = replace_set(&generation, &segments);
 	if (err)
 		return err;
 	library.segments = segments;

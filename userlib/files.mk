@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # userlib: libquartz, for programs to link, libquartz-preload, for others, and libquartz-try, for tries.
 # They need only the C library.
-USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/hooks.c userlib/knobs.c \
+USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/hooks.c userlib/knobs.c \
                userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c $(wildcard userlib/*_$(CPU_ARCH).c)
 USERLIB_SONAME := libquartz.so.1
 USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile_$(CPU_ARCH).o

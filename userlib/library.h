@@ -121,12 +121,6 @@ hidden bool memory__reserve(void);
  */
 hidden int memory__replace(int tables, const int *slots, uint32_t segments);
 
-/*
- * The same with a single descriptor, as of /dev/quartz: maps all segments, and copies the first
- * `segments`.
- */
-hidden int memory__replace_all(int set, uint32_t segments);
-
 /* Maps one more segment. 0 or -errno; only under `busy`. */
 hidden int memory__add_segment(int fd);
 

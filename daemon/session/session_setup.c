@@ -182,7 +182,7 @@ static void open_to_programs(struct session *s)
 	}
 	s->sets = err ? NULL : shm_sets__new();
 	if (s->sets)
-		s->page_server = shm_server__new(directory, s->bpf, s->sets, &s->device);
+		s->page_server = shm_server__new(directory, s->bpf, s->sets);
 	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->sets) : -errno);
 	if (err)
 		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
