@@ -299,8 +299,6 @@ static void release_slot(void *unused)
 		.slot = (struct quartz_slot_ *)&no_slot,
 		.index = QZ_SLOTS,
 	};
-	thread_state.hooks.returns = NULL;
-	returns__forget(index);
 	slot->depth = 0;
 	slot->wait = 0;
 	slot->task = 0;

@@ -71,9 +71,6 @@ static bool is_hook(const char *name)
 	static const char *const names[] = {
 		"__cyg_profile_func_enter",
 		"__cyg_profile_func_exit",
-		"__fentry__",
-		"mcount",
-		"_mcount",
 		"quartz_return_",
 		"hooks__called",
 		"hooks__called_slowly",
