@@ -331,13 +331,6 @@ exported void quartz_thread_name(const char *name)
 
 /* ---- processes ---- */
 
-/* libquartz-preload calls this when it is loaded. */
-exported void quartz_preloaded_(void);
-void quartz_preloaded_(void)
-{
-	library.flags |= QZ_PAGE_PRELOADED;
-}
-
 exported void quartz_connect(void)
 {
 	int saved = errno;

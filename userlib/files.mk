@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# userlib: libquartz, for programs to link, libquartz-preload, for others, and libquartz-try, for tries.
+# userlib: libquartz, for programs to link, and libquartz-try, for tries.
 # They need only the C library.
 USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/hooks.c userlib/knobs.c \
                userlib/memory.c userlib/symbols.c userlib/tasks.c
@@ -7,19 +7,15 @@ USERLIB_SONAME := libquartz.so.1
 USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o)
 USERLIB_A   := $(O)/libquartz.a
 USERLIB_SO  := $(O)/$(USERLIB_SONAME)
-PRELOAD_SRC := userlib/preload.c userlib/preload_rwlock.c userlib/preload_thread.c
-PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(O)/%.o)
-PRELOAD_SO  := $(O)/libquartz-preload.so
 TRY_SO      := $(O)/libquartz-try.so
-PROGRAMS += $(USERLIB_A) $(O)/libquartz.so $(O)/libquartz.pc $(PRELOAD_SO) $(TRY_SO)
+PROGRAMS += $(USERLIB_A) $(O)/libquartz.so $(O)/libquartz.pc $(TRY_SO)
 
 # Initial-exec: one load to the thread's own data; libquartz.so can still be opened by dlopen.
-# Exceptions: a thread that is cancelled in a wrapper must clean up.
-USERLIB_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions
-$(USERLIB_OBJ) $(PRELOAD_OBJ) $(O)/userlib/try.o: ALL_CFLAGS += $(USERLIB_CFLAGS)
+USERLIB_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec
+$(USERLIB_OBJ) $(O)/userlib/try.o: ALL_CFLAGS += $(USERLIB_CFLAGS)
 
 # Not sanitized, even if the tests are: programs that link the library need not be.
-$(USERLIB_OBJ) $(PRELOAD_OBJ) $(USERLIB_SO) $(PRELOAD_SO) $(TRY_SO) $(O)/userlib/try.o: \
+$(USERLIB_OBJ) $(USERLIB_SO) $(TRY_SO) $(O)/userlib/try.o: \
 	CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
 
 $(USERLIB_A): $(USERLIB_OBJ)
@@ -36,14 +32,6 @@ $(USERLIB_SO): $(USERLIB_OBJ) userlib/libquartz.map
 $(O)/libquartz.so: $(USERLIB_SO)
 	$(Q)ln -sf $(USERLIB_SONAME) $@
 
-# It uses libquartz.so, in the same directory, and shares its page set with the program.
-$(PRELOAD_SO): $(PRELOAD_OBJ) userlib/libquartz-preload.map | $(O)/libquartz.so
-	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libquartz-preload.so \
-		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined '-Wl,-rpath,$$ORIGIN' \
-		-Wl,--version-script,userlib/libquartz-preload.map \
-		-o $@ $(filter %.o,$^) -L$(O) -lquartz
-
 $(TRY_SO): $(O)/userlib/try.o
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libquartz-try.so -Wl,-z,nodelete -Wl,--no-undefined -o $@ $<
@@ -53,13 +41,13 @@ $(O)/libquartz.pc: userlib/libquartz.pc.in Makefile $(DIRECTORIES)
 
 # Its tests, with a quartzd of their own, and the programs that they run.
 USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \
-                   test_library_threads.c test_interface.c test_knobs.c test_preload.c test_programs.c test_try.c)
-USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,try waits semantics calls calls-O0 \
+                   test_library_threads.c test_interface.c test_knobs.c test_programs.c test_try.c)
+USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,try calls calls-O0 \
                       calls-clang scopes)
 UNIT_SRC += $(USERLIB_TESTS)
 UNIT_ARCHIVES += $(USERLIB_A)
 TESTS += $(USERLIB_PROGRAMS)
-$(O)/tests/unit/unit: | $(USERLIB_PROGRAMS) $(PRELOAD_SO) $(TRY_SO)
+$(O)/tests/unit/unit: | $(USERLIB_PROGRAMS) $(TRY_SO)
 $(O)/tests/userlib/test_interface.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"' \
 	-DTEST_SOURCE='"$(abspath .)"'
 $(O)/tests/userlib/programs.o $(O)/tests/userlib/test_try.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'

@@ -425,8 +425,7 @@ static void join(char *to, size_t size, char *const *words)
 static int prepare_command(struct session *s)
 {
 	const struct user *user = s->options->user ? &s->user : NULL;
-	int err = command__prepare(&s->command, s->options->command, s->options->preload,
-				   &s->allowed, user);
+	int err = command__prepare(&s->command, s->options->command, &s->allowed, user);
 
 	if (err) {
 		char line[512];

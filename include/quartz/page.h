@@ -235,7 +235,6 @@ struct qz_page_header {
 };
 
 #define QZ_PAGE_INSTRUMENTED 1 /* hooks of the compiler are in use */
-#define QZ_PAGE_PRELOADED    2 /* pthread functions are wrapped */
 
 /*
  * Procedures and objects, in one hash table. The id is the index + 1 and never changes, even if

@@ -75,7 +75,6 @@
 	X(library_programs)                                                                        \
 	X(library_interface)                                                                       \
 	X(library_knobs)                                                                           \
-	X(preload)                                                                                 \
 	X(symbolizer)                                                                              \
 	X(symbolizer_parts)                                                                        \
 	X(symbolizer_liar)                                                                         \

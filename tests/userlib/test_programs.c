@@ -31,7 +31,7 @@ static void check_others_are_gone(const struct fake_set *set, pid_t main_thread)
 
 START_TEST(cxx_leaves_scopes_by_exceptions)
 {
-	struct program p = program__start("scopes", 0);
+	struct program p = program__start("scopes");
 	struct fake_set *set;
 	char text[256];
 	int status;
@@ -54,7 +54,7 @@ START_TEST(cxx_runs_without_quartzd)
 	struct program p;
 
 	fake__end(fake, false);
-	p = program__start("scopes", 0);
+	p = program__start("scopes");
 	await_ready(&p);
 	ck_assert_int_eq(WEXITSTATUS(program__end(&p)), 7);
 	ck_assert_uint_eq(fake->count, 1);
@@ -116,7 +116,7 @@ static void run_calls(struct calls_run *r, const char *program)
 	unsigned long address[NAMES];
 	char line[128];
 
-	r->program = program__start(program, 0);
+	r->program = program__start(program);
 	for (;;) {
 		ck_assert_ptr_nonnull(fgets(line, sizeof(line), r->program.out));
 		if (!strcmp(line, "ready\n"))
