@@ -14,7 +14,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define QZ_DEVICE_PATH	  "/dev/quartz"
+#define QZ_DEVICE_PATH "/dev/quartz"
 
 /* ---- who speaks ---- */
 
