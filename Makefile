@@ -154,8 +154,7 @@ install: all
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(docdir)/doc doc/*.md doc/*.png
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(includedir)/quartz userlib/quartz.h
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir) $(O)/libquartz.a
-	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libdir) $(O)/libquartz.so.1 $(O)/libquartz-preload.so \
-		$(O)/libquartz-try.so
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libdir) $(O)/libquartz.so.1 $(O)/libquartz-try.so
 	ln -sf libquartz.so.1 $(DESTDIR)$(libdir)/libquartz.so
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(libdir)/pkgconfig $(O)/libquartz.pc
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(bashdir) $(COMPLETED:%=$(O)/completion/%)

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log of the scheduler (quartz/log.h): programs that write down what happened, each in the log of its own processor,
- * and decide nothing. What it means is worked out by core/replay.
+ * The programs that write the log of the scheduler (quartz/log.h), each in the log of its own processor. They decide nothing:
+ * core/replay computes what the records mean.
  */
 #ifndef QUARTZ_LOG_BPF_H
 #define QUARTZ_LOG_BPF_H
 
 /*
- * sched_switch has the state that decided as its fourth argument since Linux 5.18, fa2c3254d7cf: types of procedures
- * are equal if they have as many arguments, of the same kinds. May go with 5.17.
+ * Since Linux 5.18 (fa2c3254d7cf), sched_switch has the state of the leaving thread as a fourth argument. Whether the
+ * kernel has a type with these arguments tells. Can go when 5.17 is not supported any more.
  */
 typedef void (*btf_trace_sched_switch___with_state)(void *, bool, struct task_struct *,
 						    struct task_struct *, unsigned int);
 
-/* Places in the log, and since when they are there; by hash. Any processor may write an entry, which is seldom. */
+/* Sites whose SITE record was written, and when; by hash. All processors write here, but seldom. */
 struct log_site {
 	u32 site;
 	u32 told; /* in units of 2^LOG_SITE_SHIFT ns */
 };
 
-#define LOG_WALKED 1500 /* ns: what takes as long has walked, or was stopped by the host */
+#define LOG_WALKED                                                                                 \
+	1500 /* ns: a program that took longer has walked a stack, or the host stopped it */
 
 #define LOG_SITES      65536 /* a power of two */
 #define LOG_SITE_SHIFT 20
 
 /*
- * After so many of these units, the SITE record of a hash is written again: the hash may now stand for another object, or
- * for another stack of the same depth. Set by quartzd.
+ * After so many of these units, the SITE record of a hash is written again, since another object, or another stack of the
+ * same depth, may have this hash now. Set by quartzd.
  */
 volatile __u32 log_site_age = 1;
 
@@ -40,8 +41,8 @@ struct {
 /* ---- places ---- */
 
 /*
- * Where the thread is in its program, of what process, and why: addresses mean something in one process alone. Never 0. No
- * product but the last one waits for another, or for the cause.
+ * A hash of the process, of the thread's place in its program, and of the cause. Never 0. Only the last multiplication
+ * needs the results of others, so that the processor can do the rest at the same time.
  */
 static __always_inline u32 log__site(u32 tgid, u32 cause, const struct pt_regs *regs)
 {
@@ -52,15 +53,15 @@ static __always_inline u32 log__site(u32 tgid, u32 cause, const struct pt_regs *
 	return first_slot(place + cause * 0xc4ceb9fe1a85ec53ull) | 1;
 }
 
-/* A thread that is preempted may be anywhere: it has one place. */
+/* A thread may be preempted anywhere, so all such places of a thread are one site. */
 static __always_inline u32 log__preempted_site(u32 tid)
 {
 	return first_slot(mix(QZ_WAIT_PREEMPTED, tid)) | 1;
 }
 
 /*
- * One that is stopped or frozen is still in the call where it waited for something else, and a call may wait for a device
- * and for a lock.
+ * The site of a wait. The cause is part of it: a stopped or frozen thread may be in a call in which it waited for something
+ * else before, and one call may wait for a device and for a lock.
  */
 static __always_inline u32 log__waiting_site(struct task_struct *task, u32 state,
 					     const struct pt_regs *regs)
@@ -72,7 +73,7 @@ static __always_inline u32 log__waiting_site(struct task_struct *task, u32 state
 	return log__site(task->tgid, cause, regs);
 }
 
-/* One that wakes others, in a call that may be one in which it waits, too. */
+/* The site of a wake-up: another one than that of a wait in the same call. */
 static __always_inline u32 log__waking_site(u32 tgid, const struct pt_regs *regs)
 {
 	return log__site(tgid, QZ_WAIT_RUNNING, regs);
@@ -91,7 +92,7 @@ static __always_inline bool log__knows(u32 site, u64 now)
 	return false;
 }
 
-/* It was walked while its tables were not ready: the next one is walked, too. */
+/* The unwind tables were not ready for this walk: the next thread at this site is walked, too. */
 static __always_inline void log__forget(u32 site)
 {
 	u32 key = site >> 1 & (LOG_SITES - 1);
@@ -140,7 +141,7 @@ static __always_inline void log__count_walk(u64 now)
 	costs->walks_ns += bpf_ktime_get_ns() - now;
 }
 
-/* Where the current thread waits that is about to leave, and for what. A function of its own: it is called seldom. */
+/* Writes where the current thread, which is about to leave, waits, and for what. Rarely called, hence not inlined. */
 static __noinline int log__tell_wait(struct task_struct *task, u32 site, u32 state, u64 now)
 {
 	u32 stack, object = 0, cause = QZ_WAIT_UNKNOWN;
@@ -161,10 +162,10 @@ static __noinline int log__tell_wait(struct task_struct *task, u32 site, u32 sta
 	return log__put_site(task->pid, site, cause, QZ_LOG_PLACE(stack, object), object, now);
 }
 
-/* Where the current thread is that wakes another one. */
+/* Writes where the current thread is, which wakes another one. */
 static __noinline int log__tell_waking(struct task_struct *task, u32 site, u64 now)
 {
-	u32 key = SCRATCH_LEAVING, stack; /* it is not leaving: nothing is between the two */
+	u32 key = SCRATCH_LEAVING, stack; /* free: no thread leaves during a wake-up */
 	struct wait_scratch *w = bpf_map_lookup_elem(&wait_scratch, &key);
 	struct qz_thread_state *t;
 
@@ -189,9 +190,9 @@ static __noinline int log__tell_waking(struct task_struct *task, u32 site, u64 n
 }
 
 /*
- * The word that a thread waits at, and who stands where the owner is: of glibc's mutexes 8 bytes behind it, of its locks
- * for reading and writing 12 behind the word of writers and 16 behind that of all who wait for a phase to end, where 1
- * means that it has no owner.
+ * The futex word, and the owner of the lock. glibc stores the owner of a mutex 8 bytes after the word; that of a read-write
+ * lock 12 bytes after the word of writers, and 16 bytes after that of threads that wait for the end of a phase, where 1
+ * means that there is no owner.
  */
 static __always_inline u64 log__futex_word(const struct pt_regs *regs)
 {
@@ -205,7 +206,7 @@ static __always_inline u64 log__futex_word(const struct pt_regs *regs)
 	return words[0] | (u64)owner << 32;
 }
 
-/* Of a lock of the kernel's, the holder alone. */
+/* For a lock of the kernel, only the holder. */
 static __always_inline u64 log__word(struct task_struct *task, u32 state,
 				     const struct pt_regs *regs)
 {
@@ -223,8 +224,8 @@ static __always_inline u32 switch__state(unsigned long long *ctx, const struct t
 }
 
 /*
- * The site of a thread that leaves its processor without having ended. Writes its SITE record first if it is due. 0: a
- * thread of the kernel.
+ * The site of a thread that leaves its processor but has not ended; writes its SITE record if that is due. 0: it is a thread
+ * of the kernel.
  */
 static __always_inline u32 log__leave(struct task_struct *prev, u32 state, u64 now, u64 *object)
 {
@@ -241,7 +242,7 @@ static __always_inline u32 log__leave(struct task_struct *prev, u32 state, u64 n
 	return site;
 }
 
-/* Of one in some; what was walked meanwhile is counted by itself. */
+/* Times one record in QZ_LOG_TIMED. Walks are counted separately. */
 static __always_inline void log__time(struct log_place *log, u64 began)
 {
 	struct qz_log_costs *costs;
@@ -255,7 +256,7 @@ static __always_inline void log__time(struct log_place *log, u64 began)
 		costs->timed_ns += ns;
 }
 
-/* Who runs on which processor is read from others, where programs have page sets. */
+/* Publishes which thread runs here, for the pollers of page sets on other processors. */
 static __always_inline void log__publish(struct task_struct *next)
 {
 	struct qz_cpu_state *cpu = cpu__this();
@@ -312,7 +313,7 @@ int log_switch(unsigned long long *ctx)
 	return 0;
 }
 
-/* Calls that wake who waits for a futex are one cause, as waits are. */
+/* All system calls that wake waiters of a futex are one cause, as waits for futexes are. */
 static __always_inline u32 log__call(s64 nr)
 {
 	if (nr >= 0 && (syscall__is_futex(nr) || nr == ARCH_NR_EXIT))
@@ -342,7 +343,7 @@ int BPF_PROG(log_waking, struct task_struct *task)
 		if (!log__knows(site, now))
 			log__tell_waking(waker, site, now);
 	}
-	/* who wakes itself, about to sleep, may be interrupted */
+	/* a thread that is about to sleep and wakes itself may be interrupted */
 	r = waker == task ? log__next_interrupted(&log) : log__next(&log);
 	if (r) {
 		log__fill(r, now, QZ_LOG_WAKING, nr < 0 ? QZ_LOG_BY_INTERRUPT : QZ_LOG_BY_CALL,
@@ -356,7 +357,7 @@ int BPF_PROG(log_waking, struct task_struct *task)
 
 /* ---- samples ---- */
 
-/* The thread that runs here was sampled: that sample is the `number`th of a buffer's on this processor. See QZ_LOG_SAMPLE. */
+/* Writes that the thread which runs here was sampled; number: index of the sample in the buffer. See QZ_LOG_SAMPLE. */
 static __always_inline void log__sample(const struct task_struct *task, u32 number, u32 state,
 					u32 candidates, u32 stack)
 {
@@ -366,8 +367,8 @@ static __always_inline void log__sample(const struct task_struct *task, u32 numb
 /* ---- lives ---- */
 
 /*
- * Not sched_process_fork: threads that the kernel makes in a process, for io_uring, come without that. The thread's state
- * is made here, before it can run.
+ * Not at sched_process_fork, which is not called for threads that the kernel makes in a process for io_uring. Makes the
+ * state of the thread before it can run.
  */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(log_fork, struct task_struct *child)
@@ -376,7 +377,7 @@ int BPF_PROG(log_fork, struct task_struct *child)
 	struct qz_thread_state *t;
 	struct log_place log;
 
-	if (!log__open(&log)) /* before the log begins: it will be found */
+	if (!log__open(&log)) /* the log has not begun: the thread will be found */
 		return 0;
 	handle_fork(parent, child);
 	t = thread__find(child);
@@ -416,9 +417,9 @@ int BPF_PROG(log_name, struct task_struct *task, const char *comm)
 	return 0;
 }
 
-/* ---- what is there already ---- */
+/* ---- what runs already ---- */
 
-/* Run on one processor by quartzd, in an interrupt there: who is here, is. */
+/* quartzd runs this on each processor, in an interrupt: writes which thread runs there. */
 SEC("raw_tp")
 int log_here(void *ctx)
 {

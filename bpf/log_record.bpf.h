@@ -105,13 +105,11 @@ static __always_inline struct qz_log_record *log__next_interrupted(struct log_pl
 	return log__entry(log, __sync_fetch_and_add(&log->head->next, 1));
 }
 
-/* The same where nothing can: at switches and wake-ups, whose interrupts are off; a sampler may be none. */
+/* The same where nothing can: at switches and wake-ups, whose interrupts are off. */
 static __always_inline struct qz_log_record *log__next(struct log_place *log)
 {
 	u64 number = log->head->next;
 
-	if (!sampled_by_timer)
-		return log__next_interrupted(log);
 	*(volatile u64 *)&log->head->next = number + 1;
 	return log__entry(log, number);
 }

@@ -14,7 +14,6 @@ const volatile __u32 nr_registers = 1;	 /* sets of registers, of one processor i
 const volatile __u32 nr_processors = 1;	 /* that can come online: one above the highest number */
 const volatile __u32 nr_wait_stacks = 1; /* powers of two */
 const volatile __u32 nr_wait_frames = 1;
-const volatile bool sampled_by_timer;		   /* the sampler is an interrupt, not an NMI */
 const volatile __u64 watchdog_ns = 60000000000ull; /* without a heartbeat of quartzd */
 const volatile bool wanted_woken;		   /* the time until woken is wanted */
 const volatile bool wanted_lines;		   /* of Python */

@@ -355,16 +355,13 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, u64 no
 	if (!s.cpu || !s.ctl || !s.scratch)
 		return 0;
 	/* it is of no use where it is not known who ran beside it */
-	if (watchdog__is_alone(s.ctl, now) || log__rests(&log)) {
-		if (!sampled_by_timer)
-			__sync_fetch_and_add(&s.ctl->samples_left, 1);
+	if (watchdog__is_alone(s.ctl, now) || log__rests(&log))
 		return 0;
-	}
 	task = bpf_get_current_task_btf();
 	if (!task->pid)
 		return 0;
 	t = thread__find(task);
-	if (!t && sampled_by_timer && tell__is_untold(task)) {
+	if (!t && tell__is_untold(task)) {
 		t = tell__state(task, FRESH_SAMPLED, now);
 		if (!t) {
 			s.cpu->lost[QZ_LOSS_UNSETTLED]++;

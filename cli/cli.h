@@ -64,7 +64,6 @@ struct config {
 	uint64_t duration;	    /* ns, 0: not given */
 	uint64_t limit;		    /* ns, of all runs; 0: not given */
 	int64_t runs;		    /* of each setting, 0: the default */
-	int measure;		    /* tune: in the order of its words, -1: not given */
 	bool dry_run, try_remedies; /* tune, advise */
 	bool record;		    /* advise: of the tries so far */
 	const char *check;	    /* of what runs have printed, NULL: not given */

@@ -7,7 +7,6 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
-#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -22,16 +21,11 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
-#if IS_ENABLED(CONFIG_X86_LOCAL_APIC)
-#include <asm/apic.h>
-#include <asm/nmi.h>
-#endif
 
 #include "quartz.h"
 
 /*
- * The answer of one processor. There is one slot for interrupts and one for NMIs, because an NMI
- * can arrive during a late answer to an interrupt. `asked` is the round that still needs an answer.
+ * The answer of one processor. `asked` is the round that still needs an answer.
  * It is set before the interrupt is sent, and exchanged for 0 by the handler, or by the sender if
  * sending failed. So there is at most one answer in a round, and `capture` is complete when
  * `answered` is the round.
@@ -42,11 +36,11 @@ struct cpu_slot {
 	u32 asked, answered;
 };
 
-static DEFINE_PER_CPU(struct cpu_slot[2], slots);
+static DEFINE_PER_CPU(struct cpu_slot, slots);
 
-static struct cpu_slot *slot_of(int cpu, bool by_nmi)
+static struct cpu_slot *slot_of(int cpu)
 {
-	return per_cpu_ptr(&slots[by_nmi], cpu);
+	return per_cpu_ptr(&slots, cpu);
 }
 
 /* Serializes snapshots: only its holder may begin a round and send interrupts. */
@@ -73,17 +67,10 @@ static bool settle(u32 round)
 	return lower_32_bits(old) == 1;
 }
 
-static void wake_caller(struct irq_work *work)
-{
-	wake_up(&answers);
-}
-
-static DEFINE_IRQ_WORK(wake_work, wake_caller);
-
 /* ---- on the processor that is interrupted ---- */
 
-/* `regs` are those of the interrupted code, or NULL if only the user's are available. */
-static void slot_fill(struct cpu_slot *p, struct pt_regs *regs)
+/* Of a thread in the kernel, the registers with which it entered. */
+static void slot_fill(struct cpu_slot *p)
 {
 	struct qz_capture *c = &p->capture;
 
@@ -93,10 +80,6 @@ static void slot_fill(struct cpu_slot *p, struct pt_regs *regs)
 		.tgid = current->tgid,
 		.tid = current->pid,
 	};
-	if (regs && !user_mode(regs)) {
-		c->flags |= QZ_CAPTURE_KERNEL;
-		c->kernel_ip = instruction_pointer(regs);
-	}
 	if (!(current->flags & PF_KTHREAD)) {
 		struct pt_regs *user = task_pt_regs(current);
 
@@ -108,13 +91,13 @@ static void slot_fill(struct cpu_slot *p, struct pt_regs *regs)
 }
 
 /* Returns whether it was the last answer. */
-static bool slot_answer(struct cpu_slot *p, struct pt_regs *regs)
+static bool slot_answer(struct cpu_slot *p)
 {
 	u32 round = current_round();
 
 	if (cmpxchg(&p->asked, round, 0) != round)
 		return false;
-	slot_fill(p, regs);
+	slot_fill(p);
 	/* The capture is complete; pairs with copy_captures(). */
 	smp_store_release(&p->answered, round);
 	return settle(round);
@@ -122,58 +105,9 @@ static bool slot_answer(struct cpu_slot *p, struct pt_regs *regs)
 
 static void on_interrupt(void *info)
 {
-	if (slot_answer(info, NULL))
+	if (slot_answer(info))
 		wake_up(&answers);
 }
-
-#if IS_ENABLED(CONFIG_X86_LOCAL_APIC)
-static cpumask_t owing; /* processors to which an NMI was sent */
-
-static int on_nmi(unsigned int type, struct pt_regs *regs)
-{
-	if (!cpumask_test_and_clear_cpu(smp_processor_id(), &owing))
-		return NMI_DONE;
-	if (slot_answer(slot_of(smp_processor_id(), true), regs))
-		irq_work_queue(&wake_work);
-	return NMI_HANDLED;
-}
-
-static int nmi_init(void)
-{
-	return register_nmi_handler(NMI_LOCAL, on_nmi, 0, "quartz");
-}
-
-static void nmi_exit(void)
-{
-	unregister_nmi_handler(NMI_LOCAL, "quartz");
-}
-
-static int nmi_send(int cpu)
-{
-	if (cpumask_test_and_set_cpu(cpu, &owing))
-		return -EBUSY;
-	apic->send_IPI(cpu, NMI_VECTOR);
-	return 0;
-}
-
-#define HAVE_NMI true
-#else
-static int nmi_init(void)
-{
-	return 0;
-}
-
-static void nmi_exit(void)
-{
-}
-
-static int nmi_send(int cpu)
-{
-	return -EOPNOTSUPP;
-}
-
-#define HAVE_NMI false
-#endif
 
 /* ---- choice of processors ---- */
 
@@ -230,21 +164,21 @@ static void choose_cpus(struct cpumask *mask, const struct qz_ioc_snapshot *s, c
 /* ---- capturing ---- */
 
 /* The calling processor fills its own slot. Preemption is disabled. */
-static void interrupt_all(const struct cpumask *mask, u32 round, bool by_nmi)
+static void interrupt_all(const struct cpumask *mask, u32 round)
 {
 	int self = smp_processor_id(), cpu;
 
 	for_each_cpu(cpu, mask) {
-		struct cpu_slot *p = slot_of(cpu, by_nmi);
+		struct cpu_slot *p = slot_of(cpu);
 		int err;
 
 		WRITE_ONCE(p->asked, round);
 		if (cpu == self) {
-			slot_answer(p, NULL);
+			slot_answer(p);
 			p->capture.flags |= QZ_CAPTURE_SELF;
 			continue;
 		}
-		err = by_nmi ? nmi_send(cpu) : smp_call_function_single_async(cpu, &p->csd);
+		err = smp_call_function_single_async(cpu, &p->csd);
 		if (err && cmpxchg(&p->asked, round, 0) == round)
 			settle(round);
 	}
@@ -261,7 +195,7 @@ static void capture_all(struct cpumask *mask, const s32 *targets, struct qz_ioc_
 	atomic64_set(&outstanding, (u64)round << 32 | cpumask_weight(mask));
 	preempt_disable();
 	s->begun = ktime_get_mono_fast_ns();
-	interrupt_all(mask, round, s->flags & QZ_SNAPSHOT_NMI);
+	interrupt_all(mask, round);
 	preempt_enable();
 	cpus_read_unlock();
 	wait_event_timeout(answers, !lower_32_bits(atomic64_read(&outstanding)), patience);
@@ -279,7 +213,7 @@ static int copy_captures(const struct cpumask *mask, const s32 *targets, struct 
 	s->captured = 0;
 	s->missed = 0;
 	for_each_cpu(cpu, mask) {
-		struct cpu_slot *p = slot_of(cpu, s->flags & QZ_SNAPSHOT_NMI);
+		struct cpu_slot *p = slot_of(cpu);
 		struct qz_capture c;
 
 		/* Before the capture is read; pairs with slot_answer(). */
@@ -305,13 +239,11 @@ static int valid(const struct qz_ioc_snapshot *s)
 {
 	bool all = s->flags & QZ_SNAPSHOT_ALL;
 
-	if (s->flags & ~(QZ_SNAPSHOT_ALL | QZ_SNAPSHOT_NMI))
+	if (s->flags & ~QZ_SNAPSHOT_ALL)
 		return -EINVAL;
 	if (s->ntargets > QZ_TARGETS_MAX || (!all && !s->ntargets) || (all && s->ntargets))
 		return -EINVAL;
-	if (!s->patience_ns || s->patience_ns > QZ_PATIENCE_MAX)
-		return -EINVAL;
-	return s->flags & QZ_SNAPSHOT_NMI && !HAVE_NMI ? -EOPNOTSUPP : 0;
+	return s->patience_ns && s->patience_ns <= QZ_PATIENCE_MAX ? 0 : -EINVAL;
 }
 
 static int take_locked(struct qz_ioc_snapshot *s, const s32 *targets)
@@ -352,16 +284,16 @@ int qz_cpu_snapshot_init(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct cpu_slot *p = slot_of(cpu, false);
+		struct cpu_slot *p = slot_of(cpu);
 
 		INIT_CSD(&p->csd, on_interrupt, p);
 	}
-	return nmi_init();
+	return 0;
 }
 
 /*
  * No snapshot is taken any more, but an interrupt may still be pending. A call to each processor
- * runs after all calls sent before, and an NMI is handled at once.
+ * runs after all calls sent before.
  */
 static void do_nothing(void *unused)
 {
@@ -370,6 +302,4 @@ static void do_nothing(void *unused)
 void qz_cpu_snapshot_exit(void)
 {
 	on_each_cpu(do_nothing, NULL, 1);
-	nmi_exit();
-	irq_work_sync(&wake_work);
 }

@@ -17,12 +17,9 @@ static int __init qz_init(void)
 	err = qz_sysfs_scopes_init();
 	if (err)
 		goto publish;
-	err = qz_page_sets_init();
-	if (err)
-		goto scopes;
 	err = qz_cpu_snapshot_init();
 	if (err)
-		goto sets;
+		goto scopes;
 	err = qz_device_init();
 	if (err)
 		goto snapshot;
@@ -30,8 +27,6 @@ static int __init qz_init(void)
 
 snapshot:
 	qz_cpu_snapshot_exit();
-sets:
-	qz_page_sets_exit();
 scopes:
 	qz_sysfs_scopes_exit();
 publish:
@@ -43,7 +38,6 @@ static void __exit qz_exit(void)
 {
 	qz_device_exit();
 	qz_cpu_snapshot_exit();
-	qz_page_sets_exit();
 	qz_sysfs_scopes_exit();
 	qz_sysfs_exit();
 }
@@ -51,5 +45,5 @@ static void __exit qz_exit(void)
 module_init(qz_init);
 module_exit(qz_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Quartz: memory shared with programs, results in sysfs, synchronized snapshots");
+MODULE_DESCRIPTION("Quartz: results in sysfs, synchronized snapshots");
 MODULE_VERSION(QUARTZ_VERSION);

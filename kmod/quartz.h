@@ -3,35 +3,10 @@
 #ifndef QUARTZ_KMOD_QUARTZ_H
 #define QUARTZ_KMOD_QUARTZ_H
 
-#include <linux/fs.h>
 #include <linux/kobject.h>
 #include <linux/types.h>
 
 #include "quartz/device.h"
-
-/* ---- page_sets.c: memory that programs share with quartzd ---- */
-
-struct qz_page_set;
-
-int qz_page_sets_init(void);
-void qz_page_sets_exit(void);
-
-/* Makes `file` a page set; its private data hold it until qz_page_set_release. */
-long qz_page_set_open(struct file *file, const struct qz_ioc_open_set *open);
-void qz_page_set_release(struct file *file);
-int qz_page_set_mmap(struct file *file, struct vm_area_struct *vma);
-int qz_page_sets_mmap_flag(struct vm_area_struct *vma);
-/* The calls of quartzd; see quartz/device.h. */
-long qz_page_sets_list(const struct qz_ioc_list_sets *list);
-long qz_page_set_attach(const struct qz_ioc_attach_set *attach);
-long qz_page_set_answer(const struct qz_ioc_answer_set *answer);
-
-/* Whether a set waits for an answer; polling `file` is woken when one does. */
-bool qz_page_sets_poll(struct file *file, struct poll_table_struct *wait);
-
-/* The generation that programs see: a new one while a file listens, else 0. */
-u32 qz_page_sets_begin_generation(void);
-void qz_page_sets_end_generation(void);
 
 /* ---- sysfs.c: /sys/kernel/quartz ---- */
 

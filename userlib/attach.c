@@ -127,9 +127,7 @@ static int open_set(uint32_t generation)
 		return -ENOMEM;
 	if (generation == QZ_PAGE_LOCAL)
 		return use_private_set();
-	err = device__open_set(library.segments);
-	if (err == -ENODEV)
-		err = replace_set(&generation, &segments);
+	err = replace_set(&generation, &segments);
 	if (err)
 		return err;
 	library.segments = segments;
@@ -301,8 +299,6 @@ static void release_slot(void *unused)
 		.slot = (struct quartz_slot_ *)&no_slot,
 		.index = QZ_SLOTS,
 	};
-	thread_state.hooks.returns = NULL;
-	returns__forget(index);
 	slot->depth = 0;
 	slot->wait = 0;
 	slot->task = 0;
@@ -334,13 +330,6 @@ exported void quartz_thread_name(const char *name)
 }
 
 /* ---- processes ---- */
-
-/* libquartz-preload calls this when it is loaded. */
-exported void quartz_preloaded_(void);
-void quartz_preloaded_(void)
-{
-	library.flags |= QZ_PAGE_PRELOADED;
-}
 
 exported void quartz_connect(void)
 {

@@ -4,20 +4,19 @@ LB := $(O)/tests/bench/library
 LB_SRC := tests/bench/library
 LB_FLAGS = $(CPPFLAGS) -std=gnu11 -O2 -g -fno-strict-aliasing -Wall -pthread
 LB_PROGRAMS := $(addprefix $(LB)/,operations events listen scopes scopes-disabled calls calls-pg \
-                 calls-floor calls-hooks calls-fentry calls-clang calls-clang-pg calls-clang-floor \
-                 calls-clang-hooks calls-clang-fentry)
+                 calls-floor calls-hooks calls-clang calls-clang-pg calls-clang-floor calls-clang-hooks)
 LB_UNWIND := $(addprefix $(LB)/unwind_table,-clang -clang-pg -clang-floor -clang-hooks \
-               -clang-fentry -gcc -gcc-pg -gcc-floor -gcc-hooks -gcc-fentry)
+               -gcc -gcc-pg -gcc-floor -gcc-hooks)
 # The part of quartz-symbolizer that is compiled in these ways, too.
 LB_UNWIND_SRC := $(LB_SRC)/unwind_table.c $(wildcard symbolizer/cfi/*.c) $(addprefix symbolizer/, \
                    elf/elf_file.c names/glibc_x86.c names/procedure_table.c util/address_table.c)
 
 # gcc's hooks are in inlined functions, too; clang can leave those out, as -pg does.
 lb_compiler = $(if $(findstring -clang,$@),$(CLANG),$(CC))
-lb_way = $(if $(findstring -pg,$@),-pg)$(if $(findstring -fentry,$@),-pg -mfentry)$(if $(findstring -hooks,$@)$(findstring -floor,$@),$(if \
+lb_way = $(if $(findstring -pg,$@),-pg)$(if $(findstring -hooks,$@)$(findstring -floor,$@),$(if \
 	$(findstring -clang,$@),-finstrument-functions-after-inlining,-finstrument-functions))
 
-# -pg is gprof as it is, without libquartz; -fentry is -pg for the compiler, not for the linker.
+# -pg is gprof as it is, without libquartz.
 lb_library = $(if $(findstring -pg,$@),,$(if $(findstring -floor,$@),$(LB)/floor.o,$(USERLIB_A)))
 
 $(LB)/floor.o: $(LB_SRC)/floor.c
@@ -28,9 +27,7 @@ $(LB)/floor.o: $(LB_SRC)/floor.c
 define lb_program
 	$(say) PROGRAM $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(lb_compiler) $(LB_FLAGS) $(lb_way) $(1) $(if $(findstring -fentry,$@),-r -nostdlib \
-		-o $@.o $(filter %.c,$^) && $(CC) -pthread -o $@ $@.o,-o $@ $(filter %.c,$^)) \
-		$(lb_library) $(2)
+	$(Q)$(lb_compiler) $(LB_FLAGS) $(lb_way) $(1) -o $@ $(filter %.c,$^) $(lb_library) $(2)
 endef
 
 $(LB)/operations $(LB)/events $(LB)/listen: $(LB)/%: $(LB_SRC)/%.c tests/userlib/fake.c $(USERLIB_A)

@@ -157,8 +157,6 @@ void client__find_flag(void)
 	if (!is_waiting() || is_counting() || !path_of(QZ_PAGE_FLAG, path, sizeof(path)))
 		return;
 	flag = file_flag(path);
-	if (!flag && !secure_getenv("QUARTZ_RUNTIME_DIR"))
-		flag = device__flag();
 	if (flag)
 		use_flag(flag);
 	errno = saved;

@@ -1,34 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# userlib: libquartz, for programs to link, libquartz-preload, for others, and libquartz-try, for tries.
+# userlib: libquartz, for programs to link, and libquartz-try, for tries.
 # They need only the C library.
-USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/device.c userlib/hooks.c userlib/knobs.c \
-               userlib/memory.c userlib/returns.c userlib/symbols.c userlib/tasks.c $(wildcard userlib/*_$(CPU_ARCH).c)
+USERLIB_SRC := userlib/attach.c userlib/calibrate.c userlib/client.c userlib/hooks.c userlib/knobs.c \
+               userlib/memory.c userlib/symbols.c userlib/tasks.c
 USERLIB_SONAME := libquartz.so.1
-USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o) $(O)/userlib/profile_$(CPU_ARCH).o
+USERLIB_OBJ := $(USERLIB_SRC:%.c=$(O)/%.o)
 USERLIB_A   := $(O)/libquartz.a
 USERLIB_SO  := $(O)/$(USERLIB_SONAME)
-PRELOAD_SRC := userlib/preload.c userlib/preload_rwlock.c userlib/preload_thread.c
-PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(O)/%.o)
-PRELOAD_SO  := $(O)/libquartz-preload.so
 TRY_SO      := $(O)/libquartz-try.so
-PROGRAMS += $(USERLIB_A) $(O)/libquartz.so $(O)/libquartz.pc $(PRELOAD_SO) $(TRY_SO)
+PROGRAMS += $(USERLIB_A) $(O)/libquartz.so $(O)/libquartz.pc $(TRY_SO)
 
 # Initial-exec: one load to the thread's own data; libquartz.so can still be opened by dlopen.
-# Exceptions: a thread that is cancelled in a wrapper must clean up.
-USERLIB_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions
-$(USERLIB_OBJ) $(PRELOAD_OBJ) $(O)/userlib/try.o: ALL_CFLAGS += $(USERLIB_CFLAGS)
+USERLIB_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec
+$(USERLIB_OBJ) $(O)/userlib/try.o: ALL_CFLAGS += $(USERLIB_CFLAGS)
 
 # Not sanitized, even if the tests are: programs that link the library need not be.
-$(USERLIB_OBJ) $(PRELOAD_OBJ) $(USERLIB_SO) $(PRELOAD_SO) $(TRY_SO) $(O)/userlib/try.o: \
+$(USERLIB_OBJ) $(USERLIB_SO) $(TRY_SO) $(O)/userlib/try.o: \
 	CFLAGS := $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS))
-
-# Functions that profile_$(CPU_ARCH).S calls must not use vector registers: they hold arguments and results.
-$(O)/userlib/hooks.o $(O)/userlib/xsave_x86.o: ALL_CFLAGS += -mgeneral-regs-only
-
-$(O)/userlib/profile_%.o: userlib/profile_%.S
-	$(say) AS $<
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(USERLIB_A): $(USERLIB_OBJ)
 	$(say) AR $@
@@ -44,14 +32,6 @@ $(USERLIB_SO): $(USERLIB_OBJ) userlib/libquartz.map
 $(O)/libquartz.so: $(USERLIB_SO)
 	$(Q)ln -sf $(USERLIB_SONAME) $@
 
-# It uses libquartz.so, in the same directory, and shares its page set with the program.
-$(PRELOAD_SO): $(PRELOAD_OBJ) userlib/libquartz-preload.map | $(O)/libquartz.so
-	$(say) LINK $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libquartz-preload.so \
-		-Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined '-Wl,-rpath,$$ORIGIN' \
-		-Wl,--version-script,userlib/libquartz-preload.map \
-		-o $@ $(filter %.o,$^) -L$(O) -lquartz
-
 $(TRY_SO): $(O)/userlib/try.o
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libquartz-try.so -Wl,-z,nodelete -Wl,--no-undefined -o $@ $<
@@ -61,14 +41,13 @@ $(O)/libquartz.pc: userlib/libquartz.pc.in Makefile $(DIRECTORIES)
 
 # Its tests, with a quartzd of their own, and the programs that they run.
 USERLIB_TESTS := $(addprefix tests/userlib/,fake.c fixture.c programs.c test_library.c \
-                   test_library_threads.c test_interface.c test_knobs.c test_preload.c test_programs.c test_try.c)
-USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,try waits semantics calls calls-O0 \
-                      calls-clang scopes calls-fentry calls-mcount \
-                      calls-clang-fentry returns returns-fentry returns-mcount returns-clang-fentry)
+                   test_library_threads.c test_interface.c test_knobs.c test_programs.c test_try.c)
+USERLIB_PROGRAMS := $(addprefix $(O)/tests/userlib/programs/,try calls calls-O0 \
+                      calls-clang scopes)
 UNIT_SRC += $(USERLIB_TESTS)
 UNIT_ARCHIVES += $(USERLIB_A)
 TESTS += $(USERLIB_PROGRAMS)
-$(O)/tests/unit/unit: | $(USERLIB_PROGRAMS) $(PRELOAD_SO) $(TRY_SO)
+$(O)/tests/unit/unit: | $(USERLIB_PROGRAMS) $(TRY_SO)
 $(O)/tests/userlib/test_interface.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"' \
 	-DTEST_SOURCE='"$(abspath .)"'
 $(O)/tests/userlib/programs.o $(O)/tests/userlib/test_try.o: private CPPFLAGS += -DTEST_BUILD='"$(abspath $(O))"'
@@ -92,29 +71,6 @@ $(O)/tests/userlib/programs/calls-O0: tests/userlib/programs/calls.c | $(O)/libq
 
 $(O)/tests/userlib/programs/calls-clang: tests/userlib/programs/calls.c | $(O)/libquartz.so
 	$(call userlib_program,$(CLANG),-std=gnu11 -O2 -finstrument-functions,-L$(O) -lquartz)
-
-# -pg for the compiler, not for the linker; without optimizations that change the calls of the source.
-USERLIB_PG := -pg -fno-optimize-sibling-calls
-userlib_pg = $(USERLIB_PG) $(if $(findstring -fentry,$@),-mfentry) $(if $(findstring clang,$@ $(CC)),,-fno-ipa-cp)
-userlib_profiled = $(call userlib_program,$(1),$(2) $(userlib_pg) -c) && $(CXX) -pthread -o $@.linked $@ \
-		-L$(O) -lquartz && mv $@.linked $@
-
-$(O)/tests/userlib/programs/calls-fentry $(O)/tests/userlib/programs/calls-mcount: \
-		tests/userlib/programs/calls.c | $(O)/libquartz.so
-	$(call userlib_profiled,$(CC),-std=gnu11 -O2)
-
-$(O)/tests/userlib/programs/calls-clang-fentry: tests/userlib/programs/calls.c | $(O)/libquartz.so
-	$(call userlib_profiled,$(CLANG),-std=gnu11 -O2)
-
-$(O)/tests/userlib/programs/returns: tests/userlib/programs/returns.cc
-	$(call userlib_program,$(CXX),-std=gnu++11 -O2)
-
-$(O)/tests/userlib/programs/returns-fentry $(O)/tests/userlib/programs/returns-mcount: \
-		tests/userlib/programs/returns.cc | $(O)/libquartz.so
-	$(call userlib_profiled,$(CXX),-std=gnu++11 -O2)
-
-$(O)/tests/userlib/programs/returns-clang-fentry: tests/userlib/programs/returns.cc | $(O)/libquartz.so
-	$(call userlib_profiled,$(CLANG),-std=gnu++11 -O2)
 
 $(O)/tests/userlib/programs/scopes: tests/userlib/programs/scopes.cc | $(O)/libquartz.so
 	$(call userlib_program,$(CXX),-std=c++11 -O2,-L$(O) -lquartz)

@@ -42,28 +42,6 @@ struct shadow {
 	uint64_t site;	   /* return address */
 };
 
-/*
- * A replaced return address (returns.c), found by the stack pointer after the return: in one of
- * RETURN_PROBES entries from frame / 16 % RETURNS on. There is one table for each slot, written
- * only by its thread. The call frame information in profile_x86.S also reads them.
- */
-struct return_address {
-	uint64_t frame; /* 0: free */
-	uint64_t address;
-};
-#define RETURNS	      1024
-#define RETURN_PROBES 8
-struct return_table {
-	struct return_address entries[RETURNS + RETURN_PROBES];
-};
-
-struct returns {
-	struct return_table *tables; /* by slot; NULL until one is needed */
-	struct return_table *end;    /* after the last table that was ever used */
-};
-
-extern hidden struct returns library_returns;
-
 struct library {
 	struct qz_tables *tables; /* NULL until memory__reserve */
 	struct qz_slot *slots;
@@ -90,8 +68,7 @@ struct hooks {
 	struct shadow *shadow;
 	struct qz_call *calls; /* of this thread */
 	const struct qz_symbol *symbols;
-	struct return_table *returns; /* NULL until one is needed */
-	uint32_t generation;	      /* as in quartz_thread_, 0: no slot */
+	uint32_t generation; /* as in quartz_thread_, 0: no slot */
 };
 
 /* Thread-local state besides quartz_thread_. */
@@ -120,12 +97,6 @@ hidden bool memory__reserve(void);
  * -errno; then parts may have been replaced. Only under `busy`.
  */
 hidden int memory__replace(int tables, const int *slots, uint32_t segments);
-
-/*
- * The same with a single descriptor, as of /dev/quartz: maps all segments, and copies the first
- * `segments`.
- */
-hidden int memory__replace_all(int set, uint32_t segments);
 
 /* Maps one more segment. 0 or -errno; only under `busy`. */
 hidden int memory__add_segment(int fd);
@@ -197,31 +168,6 @@ hidden uint32_t symbols__intern(uint64_t address, uint32_t kind, const char *nam
 
 hidden bool symbols__begin(void);
 hidden void symbols__end(void);
-
-/* ---- returns.c ---- */
-
-/* The table of the slot, NULL without memory. */
-hidden struct return_table *returns__table(uint32_t slot);
-
-/* This thread, in the slot, ends: drops the addresses of procedures on its stack. */
-hidden void returns__forget(uint32_t slot);
-
-/*
- * Searches the tables of all threads, because a stack may have moved to another thread. Ends the
- * process if there is no entry, because the return address is unknown then.
- */
-hidden struct return_address *returns__search(uint64_t frame);
-
-/* The entry in a table, or NULL. */
-static inline struct return_address *returns__find(struct return_table *table, uint64_t frame)
-{
-	struct return_address *e = &table->entries[frame / 16 % RETURNS];
-
-	for (int i = 0; i < RETURN_PROBES; i++)
-		if (e[i].frame == frame)
-			return &e[i];
-	return NULL;
-}
 
 /* ---- knobs.c ---- */
 

@@ -29,17 +29,14 @@ static void *map_private(size_t size)
 	return p;
 }
 
-static bool map_over(void *address, size_t size, int fd, off_t offset)
+static bool map_over(void *address, size_t size, int fd)
 {
 	struct stat st;
 
-	/*
-	 * A file that is too small would cause SIGBUS later. A BPF map has no size, and mmap checks
-	 * it.
-	 */
-	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < size))
+	/* a file that is too small would cause SIGBUS later */
+	if (fstat(fd, &st) || (size_t)st.st_size < size)
 		return false;
-	return mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, offset) !=
+	return mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) !=
 	       MAP_FAILED;
 }
 
@@ -103,21 +100,21 @@ static void copy_tables(struct qz_tables *to, struct qz_tables *from)
 }
 
 /* Copies the used slots of a segment to its new memory, and maps that over it. */
-static int copy_slots(uint32_t segment, int fd, off_t offset)
+static int copy_slots(uint32_t segment, int fd)
 {
 	struct qz_slot *from = library.slots + (size_t)segment * QZ_SEGMENT_SLOTS, *to;
 	struct stat st;
 
-	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < QZ_SEGMENT_SIZE))
+	if (fstat(fd, &st) || (size_t)st.st_size < QZ_SEGMENT_SIZE)
 		return -EPROTO;
-	to = mmap(NULL, QZ_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	to = mmap(NULL, QZ_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (to == MAP_FAILED)
 		return -errno;
 	for (unsigned i = 0; i < QZ_SEGMENT_SLOTS; i++)
 		if (load(&library.used[segment]) >> i & 1)
 			to[i] = from[i];
 	munmap(to, QZ_SEGMENT_SIZE);
-	return map_over(from, QZ_SEGMENT_SIZE, fd, offset) ? 0 : -EPROTO;
+	return map_over(from, QZ_SEGMENT_SIZE, fd) ? 0 : -EPROTO;
 }
 
 static int replace_tables(int fd)
@@ -126,7 +123,7 @@ static int replace_tables(int fd)
 	struct stat st;
 	int err = 0;
 
-	if (fstat(fd, &st) || (S_ISREG(st.st_mode) && (size_t)st.st_size < QZ_TABLES_SIZE))
+	if (fstat(fd, &st) || (size_t)st.st_size < QZ_TABLES_SIZE)
 		return -EPROTO;
 	to = mmap(NULL, QZ_TABLES_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (to == MAP_FAILED)
@@ -136,7 +133,7 @@ static int replace_tables(int fd)
 	else
 		copy_tables(to, library.tables);
 	munmap(to, QZ_TABLES_SIZE);
-	if (!err && !map_over(library.tables, QZ_TABLES_SIZE, fd, 0))
+	if (!err && !map_over(library.tables, QZ_TABLES_SIZE, fd))
 		err = -EPROTO;
 	return err;
 }
@@ -164,24 +161,7 @@ int memory__replace(int tables, const int *slots, uint32_t segments)
 	err = replace_tables(tables);
 	store(&library.moving, 0);
 	for (uint32_t i = 0; !err && i < segments; i++)
-		err = copy_slots(i, slots[i], 0);
-	return err;
-}
-
-int memory__replace_all(int set, uint32_t segments)
-{
-	size_t used = segments * QZ_SEGMENT_SIZE;
-	int err;
-
-	stop_interning();
-	err = replace_tables(set);
-	store(&library.moving, 0);
-	for (uint32_t i = 0; !err && i < segments; i++)
-		err = copy_slots(i, set, (off_t)(QZ_TABLES_SIZE + i * QZ_SEGMENT_SIZE));
-	if (!err && used < SLOTS_SIZE &&
-	    !map_over((char *)library.slots + used, SLOTS_SIZE - used, set,
-		      (off_t)(QZ_TABLES_SIZE + used)))
-		err = -EPROTO;
+		err = copy_slots(i, slots[i]);
 	return err;
 }
 
@@ -189,7 +169,7 @@ int memory__add_segment(int fd)
 {
 	char *at = (char *)library.slots + library.segments * QZ_SEGMENT_SIZE;
 
-	return map_over(at, QZ_SEGMENT_SIZE, fd, 0) ? 0 : -EPROTO;
+	return map_over(at, QZ_SEGMENT_SIZE, fd) ? 0 : -EPROTO;
 }
 
 void memory__make_private(uint32_t slot, const struct qz_slot *contents)

@@ -334,7 +334,7 @@ QUARTZ_INLINE_ void quartz_knob_point(void)
 
 /*
  * With -finstrument-functions: stops recording this function. Its callees then count as callees of
- * its caller. No effect on functions compiled with -pg.
+ * its caller.
  */
 void quartz_exclude(const void *function);
 

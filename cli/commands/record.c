@@ -25,7 +25,7 @@ enum runtime_when { RUNTIME_AUTO, RUNTIME_NONE };
 
 struct record_config {
 	struct config common;
-	bool preload, system, lines, inlines;
+	bool system, lines, inlines;
 	const char *cpu;	      /* NULL: not given */
 	int64_t snapshots;	      /* Hz, 0: none */
 	const char *cache_size;	      /* MiB, as quartzd has it; NULL: its default */
@@ -113,8 +113,6 @@ static void add_options(struct line *line, const struct record_config *config, s
 	add_flag(line, "--woken", config->common.woken);
 	add_text(line, "--log", config->log);
 	add_text(line, "--what-if", config->what_if);
-	add_text(line, "--preload",
-		 config->preload ? programs__library("libquartz-preload.so") : NULL);
 	for (size_t i = 0; i < config->spin_symbols.n; i++)
 		add_text(line, "--spin-symbols", config->spin_symbols.items[i]);
 }
@@ -144,8 +142,8 @@ static enum status check_targets(const struct record_config *config)
 		why = "--pid, --tree, --unit, --container and --system exclude each other";
 	else if (!*config->common.command && !others)
 		why = "no command given, nor --pid, --tree, --unit, --container or --system";
-	else if (!*config->common.command && (config->preload || config->common.user))
-		why = "--preload and --user need a COMMAND";
+	else if (!*config->common.command && config->common.user)
+		why = "--user needs a COMMAND";
 	if (!why)
 		why = check_try(&config->common);
 	if (!why)
@@ -314,8 +312,6 @@ static const struct qz_option options[] = {
 	{"runtime", 0, QZ_OPTION_CHOICE, OWN_FIELD(record_config, runtime), "auto|none",
 	 "Have the runtime that COMMAND is or names (node, java,\ndotnet) name the code that it "
 	 "makes [auto]."},
-	{"preload", 0, QZ_OPTION_FLAG, OWN_FIELD(record_config, preload), NULL,
-	 "Load libquartz-preload.so into COMMAND."},
 	{0},
 };
 

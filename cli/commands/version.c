@@ -14,9 +14,9 @@ struct version_config {
 
 /* Of JSON that one of the programs writes; tests/cli/man-options.sh looks for others. */
 static const char *const schemas[] = {
-	"advice", "annotate", "costs", "diff",	"doctor",    "events",	  "knobs",  "meta",
-	"object", "objects",  "page",  "pairs", "procedure", "processes", "report", "scale",
-	"status", "together", "tries", "try",	"tune",	     "woken",
+	"advice", "annotate", "costs",	 "diff",     "doctor", "events",    "knobs",
+	"meta",	  "object",   "objects", "page",     "pairs",  "procedure", "processes",
+	"report", "scale",    "status",	 "together", "tries",  "try",	    "woken",
 };
 
 #define NSCHEMAS (sizeof(schemas) / sizeof(schemas[0]))

@@ -282,31 +282,6 @@ static void check_lockdown(const char *root, struct finding *f)
 		find(f, CHECK_OK, NULL, "%s", strstr(line, "[integrity]") ? "integrity" : "none");
 }
 
-static bool is_processor_pmu(const char *name)
-{
-	return !strcmp(name, "cpu") || !strncmp(name, "cpu_", 4) || !strncmp(name, "armv8_", 6);
-}
-
-static void check_pmu(const char *root, struct finding *f)
-{
-	char path[PATH_MAX], name[NAME_MAX + 1] = "";
-	struct dirent *entry;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "%s/sys/bus/event_source/devices", root);
-	dir = opendir(path);
-	while (dir && !*name && (entry = readdir(dir)))
-		if (is_processor_pmu(entry->d_name))
-			strcpy(name, entry->d_name);
-	if (dir)
-		closedir(dir);
-	if (*name)
-		find(f, CHECK_OK, NULL, "%s", name);
-	else
-		find(f, CHECK_WARN, "none needed; many hypervisors can provide a virtual PMU",
-		     "no hardware counters: sampling uses cpu-clock");
-}
-
 static void check_sample_rate(const char *root, struct finding *f)
 {
 	long rate;
@@ -488,7 +463,6 @@ const struct check checks[] = {
 	{"pid_namespace", check_pids},
 	{"time_namespace", check_time},
 	{"lockdown", check_lockdown},
-	{"pmu", check_pmu},
 	{"sample_rate", check_sample_rate},
 	{"perf_event_paranoid", check_paranoid},
 	{"io_accounting", check_transfers},

@@ -327,10 +327,3 @@ void knob__free(struct knob *k)
 	free(k->name);
 	*k = (struct knob) {0};
 }
-
-struct change knob__change(const struct knob *k, uint32_t setting)
-{
-	return (struct change) {.way = k->way,
-				.text = k->lines ? k->lines[setting] : NULL,
-				.value = k->values[setting]};
-}

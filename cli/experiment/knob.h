@@ -7,7 +7,8 @@
 #define QUARTZ_CLI_EXPERIMENT_KNOB_H
 
 #include "cli/cli.h"
-#include "cli/experiment/runs.h"
+#include "cli/experiment/processors.h"
+#include "core/remedies/remedies.h"
 #include "quartz/knobs.h"
 
 struct knob {
@@ -38,8 +39,5 @@ void knob__free(struct knob *k);
  */
 enum status knob__of_process(struct knob *k, const char *text, const char *range,
 			     const struct qz_knob *of);
-
-/* One of its values is set. */
-struct change knob__change(const struct knob *k, uint32_t setting);
 
 #endif

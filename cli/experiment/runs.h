@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What tune and advise --try have in common: something is changed from outside, and what that costs is measured, for as long as there
- * is time.
+ * Something is changed from outside, and what that costs is measured, for as long as there is time: tune and advise --try.
  */
 #ifndef QUARTZ_CLI_EXPERIMENT_RUNS_H
 #define QUARTZ_CLI_EXPERIMENT_RUNS_H

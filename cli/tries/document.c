@@ -109,7 +109,7 @@ static json_t *without_remedy(const struct tries *t)
 	json_t *array = json_array();
 	bool failed = !array;
 
-	for (uint32_t i = 0; !failed && i < t->advice->n; i++)
+	for (uint32_t i = 0; !failed && !t->tunes && i < t->advice->n; i++)
 		if (!qz_remedies__answer(&t->remedies, i))
 			failed = json_array_append_new(array,
 						       json_string(t->advice->findings[i].rule));

@@ -59,6 +59,17 @@ static const struct try_trial *best_single(const struct tries *t)
 	return best;
 }
 
+const struct try_trial *tries__leader(const struct tries *t)
+{
+	const struct try_trial *leader = NULL;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->trials[i].pairs.n && !*t->trials[i].failure &&
+		    (!leader || tries__judge(t, &t->trials[i]).gain > tries__judge(t, leader).gain))
+			leader = &t->trials[i];
+	return leader;
+}
+
 /* Several remedies are kept if they surely gain more together than the best one. */
 const struct try_trial *tries__best(const struct tries *t)
 {
@@ -166,14 +177,20 @@ static uint32_t fitting(const struct tries *t, uint32_t n)
 	return k;
 }
 
+/* Of several values of a knob, only the best matters. */
+static bool is_unsure(const struct tries *t, const struct try_trial *trial)
+{
+	return trial->started && !tries__judge(t, trial).enough &&
+	       (!t->tunes || trial == tries__leader(t));
+}
+
 static uint32_t collect(struct tries *t, uint32_t from, uint32_t to, bool unsure,
 			struct try_trial **found)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = from; i < to; i++)
-		if (!*t->trials[i].failure &&
-		    (!unsure || (t->trials[i].started && !tries__judge(t, &t->trials[i]).enough)))
+		if (!*t->trials[i].failure && (!unsure || is_unsure(t, &t->trials[i])))
 			found[n++] = &t->trials[i];
 	return n;
 }
@@ -181,7 +198,7 @@ static uint32_t collect(struct tries *t, uint32_t from, uint32_t to, bool unsure
 /* Takes the least number of pairs of each remedy, in the order of the list. */
 static bool try_all(struct tries *t, struct try_trial **found)
 {
-	for (uint32_t next = 0, n; next < t->n; next += n) {
+	for (uint32_t next = 0, n; next < t->n || (t->tunes && tune__add_values(t)); next += n) {
 		n = fitting(t, t->n - next);
 		if (!n && !next)
 			n = 1;

@@ -102,6 +102,10 @@ static void limit_processors(struct running *r)
 
 static enum status fail(pid_t pid, const char *what, int err)
 {
+	if (err == -ESRCH) {
+		complain("process %d has ended", pid);
+		return STATUS_FAILURE;
+	}
 	complain("process %d: %s: %s", pid, what, strerror(-err));
 	return err == -EPERM || err == -EACCES ? STATUS_NO_PRIVILEGE : STATUS_FAILURE;
 }
@@ -380,6 +384,16 @@ static enum run_outcome change_all(struct running *r, const struct qz_remedy_use
 	if (!is_there(r))
 		return fail_to_find(r);
 	return err && err != -ESRCH ? RUN_FAILED : RUN_DONE;
+}
+
+enum run_outcome running__keep(struct running *r, const struct qz_remedy_use *use,
+			       char why[RUNS_WHY])
+{
+	enum run_outcome outcome = change_all(r, &use, 1, why);
+
+	if (outcome == RUN_DONE)
+		r->state->changed[use - r->remedies->uses] = false;
+	return outcome;
 }
 
 /* ---- counting ---- */

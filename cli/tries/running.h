@@ -82,6 +82,10 @@ enum status running__protect(struct running *r, const struct qz_remedies *remedi
 enum run_outcome running__measure(struct running *r, const struct qz_remedy_use *const *uses,
 				  uint32_t n, struct running_figures *figures, char why[RUNS_WHY]);
 
+/* Makes this change, and does not put it back. Other than RUN_DONE: as of running__measure(). */
+enum run_outcome running__keep(struct running *r, const struct qz_remedy_use *use,
+			       char why[RUNS_WHY]);
+
 /* Duration of running__measure(). */
 uint64_t running__measure_ns(const struct running *r);
 

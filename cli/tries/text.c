@@ -42,7 +42,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-void tries__print_head(const struct tries *t)
+static void print_head(const struct tries *t)
 {
 	const struct qz_report *r = report_of(t);
 	uint64_t seconds = (t->runs.limit_ns + 999999999) / 1000000000;
@@ -61,6 +61,14 @@ void tries__print_head(const struct tries *t)
 		       "min has room for one remedy.\n",
 		       (double)r->elapsed_ns / 1e9, least_ns / 60000000000 + 1);
 	fflush(stdout);
+}
+
+void tries__print_head(const struct tries *t)
+{
+	if (t->tunes)
+		tune__print_plan(t);
+	else
+		print_head(t);
 }
 
 static const char *rule_of(const struct tries *t, const struct qz_remedy_use *use)
@@ -136,9 +144,12 @@ void tries__print_plan(const struct tries *t)
 		{.head = {"", "predicted"}},
 		{.head = {"", "risk"}, .left = true},
 	};
-	struct text_table *table = text_table__new(heads, 4);
+	struct text_table *table;
 
 	tries__print_head(t);
+	if (t->tunes)
+		return;
+	table = text_table__new(heads, 4);
 	for (uint32_t i = 0; i < t->remedies.n; i++) {
 		const struct qz_remedy_use *use = &t->remedies.uses[i];
 
@@ -255,6 +266,7 @@ static void print_unknown(const struct tries *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
 		if (t->trials[i].started && !*t->trials[i].failure &&
+		    (!t->tunes || &t->trials[i] == tries__leader(t)) &&
 		    tries__judge(t, &t->trials[i]).verdict == QZ_JUDGED_UNKNOWN) {
 			puts("What is not known needs more pairs (--for 5min), or a machine that "
 			     "does nothing else.");
@@ -265,13 +277,29 @@ static void print_unknown(const struct tries *t)
 /* Rates before and after all trials, without a remedy. */
 static void print_rates(const struct tries *t)
 {
-	if (t->is_running && t->first.elapsed_ns)
+	if (t->is_running && t->first.elapsed_ns && !t->tunes)
 		printf("%s in a second, without a remedy: %.0f at first, %.0f at the end; all is "
 		       "put "
 		       "back\n",
 		       running__events_name(&t->running),
 		       1e9 * t->work / (double)t->first.elapsed_ns,
 		       1e9 * t->work / (double)t->last.elapsed_ns);
+}
+
+static void print_remedies(const struct tries *t)
+{
+	print_without_remedy(t);
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->trials[i].started)
+			print_change(t->trials[i].uses[0]);
+}
+
+static void print_compared(const struct tries *t)
+{
+	if (!t->tunes && (t->compared == TRY_COMPARED_SIZE || t->compared == TRY_COMPARED_STATUS))
+		printf("It prints another thing each time, so only its exit status %s "
+		       "compared; --check can do more.\n",
+		       t->compared == TRY_COMPARED_SIZE ? "and how much it prints were" : "was");
 }
 
 static int print_kept(const struct tries *t)
@@ -281,8 +309,9 @@ static int print_kept(const struct tries *t)
 	int err;
 
 	if (!best) {
-		puts(t->n ? "Nothing that was tried helps by more than chance: keep it as it is."
-			  : "Nothing of what can be set from outside is for this program.");
+		puts(t->n || t->tunes
+			     ? "Nothing that was tried helps by more than chance: keep it as it is."
+			     : "Nothing of what can be set from outside is for this program.");
 		return 0;
 	}
 	line = tries__line(t, best);
@@ -306,17 +335,13 @@ int tries__print_result(const struct tries *t)
 	err = t->n ? print_trials(t) : 0;
 	putchar('\n');
 	if (!err) {
-		print_without_remedy(t);
-		for (uint32_t i = 0; i < t->n; i++)
-			if (t->trials[i].started)
-				print_change(t->trials[i].uses[0]);
+		if (t->tunes)
+			tune__print_figures(t);
+		else
+			print_remedies(t);
 		print_failures(t);
 		print_left_out(t);
-		if (t->compared == TRY_COMPARED_SIZE || t->compared == TRY_COMPARED_STATUS)
-			printf("It prints another thing each time, so only its exit status %s "
-			       "compared; --check can do more.\n",
-			       t->compared == TRY_COMPARED_SIZE ? "and how much it prints were"
-								: "was");
+		print_compared(t);
 		print_unknown(t);
 		print_rates(t);
 		err = print_kept(t);

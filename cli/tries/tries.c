@@ -12,10 +12,12 @@
 #include "cli/experiment/programs.h"
 #include "cli/experiment/trial.h"
 #include "cli/files/html_file.h"
+#include "cli/knobs/knob_failure.h"
 #include "cli/render/output.h"
 #include "cli/tries/ledger.h"
 
 #define STANDARD_LIMIT (60 * 1000000000ull)
+#define TUNE_LIMIT     (600 * 1000000000ull)
 #define FIRST_TIME     3000000000ull /* ns for which a process is measured to find out what limits it */
 
 /* ---- the place ---- */
@@ -66,13 +68,18 @@ static enum status find_findings(struct tries *t)
 
 	if (config->input) {
 		status = measured__read(&t->measured, config);
+	} else if (geteuid() && t->tunes) {
+		complain(
+			"without --knob, %s is measured first, and only root can; run it with sudo",
+			name_of(t));
+		status = STATUS_NO_PRIVILEGE;
 	} else if (geteuid()) {
 		complain("--try measures %s first, and only root can; run it with sudo, or name a "
 			 "profile of it with --input",
 			 name_of(t));
 		status = STATUS_NO_PRIVILEGE;
 	} else {
-		status = measured__take(&t->measured, config, &once, "try");
+		status = measured__take(&t->measured, config, &once, t->tunes ? "tune" : "try");
 		if (trial__signal())
 			complain("interrupted while %s was measured; nothing was tried",
 				 name_of(t));
@@ -83,27 +90,18 @@ static enum status find_findings(struct tries *t)
 	return t->advice ? STATUS_OK : out_of_memory();
 }
 
-/*
- * Adds all values of a knob except the current one, k->start. Lines that replace the command have
- * no current value, so all of them are added.
- */
-static enum status add_wishes(struct tries *t, const struct knob *k,
-			      const struct qz_remedy_place *place)
+enum status tries__add_value(struct tries *t, const struct knob *k, uint32_t i,
+			     const struct qz_remedy_place *place)
 {
-	int err = 0;
+	const struct qz_remedy_wish wish = {.way = k->way,
+					    .knob = k->name,
+					    .name = k->names[i],
+					    .value = k->values[i],
+					    .line = k->lines ? k->lines[i] : NULL,
+					    .undo = k->lines && t->is_running ? k->lines[k->start]
+									      : NULL};
+	int err = qz_remedies__add(&t->remedies, &wish, place);
 
-	for (uint32_t i = 0; !err && i < k->n; i++) {
-		const struct qz_remedy_wish wish = {
-			.way = k->way,
-			.knob = k->name,
-			.name = k->names[i],
-			.value = k->values[i],
-			.line = k->lines ? k->lines[i] : NULL,
-			.undo = k->lines && t->is_running ? k->lines[k->start] : NULL};
-
-		if (i != k->start || (k->lines && !t->is_running))
-			err = qz_remedies__add(&t->remedies, &wish, place);
-	}
 	if (err == -ENOSPC) {
 		complain("--knob '%s': more than %d remedies and values in all; leave out some",
 			 k->name, QZ_REMEDIES_MOST);
@@ -113,10 +111,38 @@ static enum status add_wishes(struct tries *t, const struct knob *k,
 }
 
 /*
- * NAME or NAME:VALUES is a knob of the process, if it has one of this name. For a command line, the
- * first value is the current one.
+ * Adds all values of a knob except the current one, k->start. Lines that replace the command have
+ * no current value, so all of them are added.
  */
-static enum status parse_knob(struct tries *t, const char *text, struct knob *k)
+static enum status add_values(struct tries *t, const struct knob *k,
+			      const struct qz_remedy_place *place)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t i = 0; status == STATUS_OK && i < k->n; i++)
+		if (i != k->start || (k->lines && !t->is_running))
+			status = tries__add_value(t, k, i, place);
+	return status;
+}
+
+/* The process has no knob of this name. */
+static enum status fail_to_find(const struct tries *t, const char *name)
+{
+	pid_t pid = (pid_t)t->running.roots.items[0];
+	struct knob_page page;
+	int err = knob_page__open(&page, pid);
+
+	if (err)
+		return knob_failure__open(pid, err);
+	knob_page__close(&page);
+	return knob_failure__missing(pid, name);
+}
+
+/*
+ * NAME or NAME:VALUES is a knob of the process, but for cpus and nice, which all have. For a command
+ * line, the first value is the current one.
+ */
+enum status tries__parse_knob(struct tries *t, const char *text, const char *start, struct knob *k)
 {
 	const char *values = strchr(text, ':'), *line = values ? strchr(values + 1, ':') : NULL;
 	char first[64];
@@ -126,9 +152,11 @@ static enum status parse_knob(struct tries *t, const char *text, struct knob *k)
 	of = t->running.has_page && !line ? knob_page__find(&t->running.page, first) : NULL;
 	if (of)
 		return knob__of_process(k, text, values ? values + 1 : NULL, of);
+	if (t->is_running && !line && strcmp(first, "cpus") != 0 && strcmp(first, "nice") != 0)
+		return fail_to_find(t, first);
 	if (line)
 		snprintf(first, sizeof(first), "%ld", strtol(values + 1, NULL, 10));
-	return knob__parse(k, text, line ? first : NULL, &t->runs.on);
+	return knob__parse(k, text, line && !start ? first : start, &t->runs.on);
 }
 
 static enum status add_knobs(struct tries *t, const struct qz_remedy_place *place)
@@ -137,11 +165,22 @@ static enum status add_knobs(struct tries *t, const struct qz_remedy_place *plac
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; status == STATUS_OK && i < knobs->n; i++) {
-		status = parse_knob(t, knobs->items[i], &t->knobs[i]);
+		status = tries__parse_knob(t, knobs->items[i], NULL, &t->knobs[i]);
 		if (status == STATUS_OK)
-			status = add_wishes(t, &t->knobs[i], place);
+			status = add_values(t, &t->knobs[i], place);
 	}
 	return status;
+}
+
+static enum status list_remedies(struct tries *t, const struct qz_remedy_place *place,
+				 uint32_t *nfound)
+{
+	if (t->tunes)
+		return tune__find_values(t, place);
+	if (qz_remedies__find(&t->remedies, t->advice, place))
+		return out_of_memory();
+	*nfound = t->remedies.n;
+	return add_knobs(t, place);
 }
 
 static enum status find_remedies(struct tries *t)
@@ -155,21 +194,22 @@ static enum status find_remedies(struct tries *t)
 					.is_root = !geteuid(),
 					.library = library,
 					.variable = variable};
-	enum status status = STATUS_OK;
-	uint32_t nfound;
+	enum status status;
+	uint32_t nfound = 0;
 
 	if (t->is_running && !pids)
 		return out_of_memory();
-	qz_remedy_code__find(&place.code, t->measured.view.profile);
-	if (qz_remedies__find(&t->remedies, t->advice, &place))
-		status = out_of_memory();
-	nfound = t->remedies.n;
-	if (status == STATUS_OK)
-		status = add_knobs(t, &place);
+	if (t->advice)
+		qz_remedy_code__find(&place.code, t->measured.view.profile);
+	status = list_remedies(t, &place, &nfound);
 	free(pids);
 	t->trials = status == STATUS_OK ? calloc(t->remedies.n + 1, sizeof(*t->trials)) : NULL;
 	if (!t->trials)
 		return status == STATUS_OK ? out_of_memory() : status;
+	if (t->tunes) {
+		tune__add_values(t);
+		return STATUS_OK;
+	}
 	/* what the user asked for comes first */
 	for (uint32_t i = 0; i < t->remedies.n; i++) {
 		const struct qz_remedy_use *use = &t->remedies.uses[(nfound + i) % t->remedies.n];
@@ -197,7 +237,7 @@ static enum status show(const struct tries *t)
 
 	if (!document)
 		return out_of_memory();
-	if (t->first.elapsed_ns && t->n)
+	if (t->first.elapsed_ns && t->n && !t->tunes)
 		ledger__keep(document, t->runs.user);
 	if (config->json)
 		status = output__json(json_incref(document), 1);
@@ -244,36 +284,45 @@ static enum status measure(struct tries *t)
 	if (t->runs.status == STATUS_FAILURE)
 		return t->runs.status;
 	shown = show(t);
+	if (t->tunes && shown == STATUS_OK)
+		shown = tune__leave(t);
 	return t->runs.status == STATUS_OK ? shown : t->runs.status;
 }
 
 /* ---- the command ---- */
 
-static enum status check(const struct config *config)
+static const char *find_misuse(const struct config *config)
 {
-	const char *why = NULL;
-
 	bool is_running = config->pid || OWN(try_config, config)->unit;
 
 	if (!*config->command + !config->pid + !OWN(try_config, config)->unit != 2)
-		why = "--try needs a COMMAND, or a --pid or a --unit";
-	else if (is_running && config->check)
-		why = "--check looks at what a COMMAND prints: not with --pid or --unit";
-	else if (!is_running && (config->events || config->duration))
-		why = "--events and --duration need --pid or --unit";
-	else if (OWN(try_config, config)->knobs.n > TRIES_KNOBS)
-		why = "more than eight times --knob";
-	else if (config->dry_run && config->json)
-		why = "--dry-run prints a plan as text: not with --json";
+		return "--try needs a COMMAND, or a --pid or a --unit";
+	if (is_running && config->check)
+		return "--check looks at what a COMMAND prints: not with --pid or --unit";
+	if (!is_running && (config->events || config->duration))
+		return "--events and --duration need --pid or --unit";
+	if (OWN(try_config, config)->knobs.n > TRIES_KNOBS)
+		return "more than eight times --knob";
+	return config->dry_run && config->json ? "--dry-run prints a plan as text: not with --json"
+					       : NULL;
+}
+
+static enum status check(const struct config *config)
+{
+	bool tunes = OWN(try_config, config)->tunes;
+	const char *why = tunes ? tune__find_misuse(config) : find_misuse(config);
+
 	if (!why)
 		return STATUS_OK;
-	complain("%s; try 'quartzctl advise --help'", why);
+	complain("%s; try 'quartzctl %s --help'", why, tunes ? "tune" : "advise");
 	return STATUS_USAGE;
 }
 
 /* What runs as the calling user; NULL: nothing does. */
 static const char *what_runs(const struct config *config)
 {
+	if (OWN(try_config, config)->tunes && !config->pid)
+		return "the command";
 	if (*config->command)
 		return config->command[0];
 	return config->events ? "--events" : OWN(try_config, config)->knobs.n ? "--knob" : NULL;
@@ -286,7 +335,7 @@ static enum status prepare(struct tries *t)
 
 	if (t->is_running)
 		status = running__open(&t->running, &t->runs, OWN(try_config, config)->unit);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && !(t->tunes && OWN(try_config, config)->knobs.n))
 		status = find_findings(t);
 	if (status == STATUS_OK)
 		status = find_remedies(t);
@@ -298,24 +347,31 @@ static enum status prepare(struct tries *t)
 
 enum status tries__run(const struct config *config)
 {
-	struct tries t = {.compared = config->check ? TRY_COMPARED_CHECK : TRY_COMPARED_OUTPUT,
+	bool tunes = OWN(try_config, config)->tunes;
+	/* with another setting, a command may well print something else */
+	struct tries t = {.compared = tunes	      ? TRY_COMPARED_STATUS
+				      : config->check ? TRY_COMPARED_CHECK
+						      : TRY_COMPARED_OUTPUT,
+			  .tunes = tunes,
 			  .is_running = config->pid || OWN(try_config, config)->unit,
 			  .least = config->runs ? (uint32_t)config->runs : QZ_JUDGE_LEAST};
 	enum status status = check(config);
 
 	trial__watch();
 	if (status == STATUS_OK)
-		status = runs__open(&t.runs, config, STANDARD_LIMIT, what_runs(config));
+		status = runs__open(&t.runs, config, tunes ? TUNE_LIMIT : STANDARD_LIMIT,
+				    what_runs(config));
 	if (status == STATUS_OK)
 		status = prepare(&t);
 	if (status == STATUS_OK && config->dry_run)
 		tries__print_plan(&t);
-	else if (status == STATUS_OK)
+	else if (status == STATUS_OK && (!tunes || t.knobs[0].n))
 		status = measure(&t);
 	running__close(&t.running);
 	trial__unwatch();
 	for (int i = 0; i < TRIES_KNOBS; i++)
 		knob__free(&t.knobs[i]);
+	free(t.search.states);
 	free(t.trials);
 	qz_remedies__free(&t.remedies);
 	qz_advise__free(t.advice);

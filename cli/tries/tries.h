@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quartzctl advise --try: runs a command, or measures a running process, alternately with and
- * without each remedy. The remedies that help by more than chance are kept.
+ * quartzctl advise --try, and tune: runs a command, or measures a running process, alternately with
+ * and without each remedy, or each value of a knob. What helps by more than chance is kept.
  */
 #ifndef QUARTZ_CLI_TRIES_H
 #define QUARTZ_CLI_TRIES_H
@@ -13,15 +13,19 @@
 #include "cli/experiment/runs.h"
 #include "core/advise/advise.h"
 #include "core/remedies/judge.h"
+#include "core/remedies/search.h"
 #include "cli/experiment/knob.h"
 #include "cli/tries/running.h"
 #include "core/remedies/remedies.h"
 
-/* The options of advise that only --try has. */
+/* The options of advise that only --try has, and those of tune. */
 struct try_config {
 	struct config common;
 	const char *unit;      /* NULL: not given */
-	struct qz_texts knobs; /* knobs to be tried, too */
+	struct qz_texts knobs; /* knobs to be tried, too; of tune, the knob */
+	bool tunes;	       /* it is tune: */
+	const char *start;     /* value, NULL: not given */
+	int64_t most;	       /* values, 0: not given */
 };
 
 #define TRIES_KNOBS 8
@@ -70,6 +74,7 @@ enum try_compared {
 
 struct tries {
 	struct runs runs;
+	bool tunes;	 /* values of knobs[0], of which the best stays */
 	bool is_running; /* running processes, not a command: */
 	struct running running;
 	double work; /* events of the first measurement */
@@ -77,17 +82,45 @@ struct tries {
 	struct measured measured;
 	struct qz_advice *advice;
 	struct qz_remedies remedies;
-	uint32_t n; /* remedies that can be tried here */
+	uint32_t n; /* trials: remedies that can be tried here; of tune, values so far */
 	struct try_trial *trials;
 	struct try_trial together;	/* n is 0: none */
 	struct try_figures first, last; /* without a remedy */
 	bool fresh;			/* `last` is the most recent run */
 	enum try_compared compared;
 	uint32_t least; /* pairs of each remedy */
+	/* of tune */
+	struct qz_search search;
+	struct try_config own; /* if the knob has a command of its own */
+	char *words[4];
 };
 
-/* quartzctl advise --try. */
+/* quartzctl advise --try, and tune. */
 enum status tries__run(const struct config *config);
+
+/* Parses --knob. `start` of tune; NULL: not given. The caller frees the knob in any case. */
+enum status tries__parse_knob(struct tries *t, const char *text, const char *start, struct knob *k);
+
+/* Adds this value of the knob to the remedies. */
+enum status tries__add_value(struct tries *t, const struct knob *k, uint32_t setting,
+			     const struct qz_remedy_place *place);
+
+/* ---- tune.c: which values are tried ---- */
+
+/* Finds the knob, and adds its values to the remedies. */
+enum status tune__find_values(struct tries *t, const struct qz_remedy_place *place);
+
+/* Adds trials of the values that are worth a try next. False: there are none. */
+bool tune__add_values(struct tries *t);
+
+void tune__print_plan(const struct tries *t);
+void tune__print_figures(const struct tries *t);
+
+/* Leaves the best value in the process, and says so; a command only gets told. */
+enum status tune__leave(struct tries *t);
+
+/* Options that do not go together; NULL: they do. */
+const char *tune__find_misuse(const struct config *config);
 
 /* ---- one run ---- */
 
@@ -118,6 +151,9 @@ bool tries__helps(const struct tries *t, const struct try_trial *trial);
 
 /* The word for its verdict, or "breaks it". */
 const char *tries__verdict(const struct tries *t, const struct try_trial *trial);
+
+/* The trial with the largest gain so far, if only by chance; NULL: none. */
+const struct try_trial *tries__leader(const struct tries *t);
 
 /* The median of the `cpu` or `peak` of n pairs; 0: not known. */
 double tries__median(const double *ratios, uint32_t n);

@@ -69,19 +69,11 @@ static void free_rows(struct rows *r)
 static bool is_hook(const char *name)
 {
 	static const char *const names[] = {
-		"__cyg_profile_func_enter",
-		"__cyg_profile_func_exit",
-		"__fentry__",
-		"mcount",
-		"_mcount",
-		"quartz_return_",
-		"hooks__called",
-		"hooks__called_slowly",
-		"hooks__returns",
-		"quartz_attach_",
-		"quartz_count_",
-		"quartz_object_",
-		"quartz_register_",
+		"__cyg_profile_func_enter", "__cyg_profile_func_exit",
+		"quartz_return_",	    "hooks__called",
+		"hooks__called_slowly",	    "hooks__returns",
+		"quartz_attach_",	    "quartz_count_",
+		"quartz_object_",	    "quartz_register_",
 		"quartz_task_capture",
 	};
 

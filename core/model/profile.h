@@ -417,7 +417,7 @@ struct qz_profile {
 	char *quartz_version;
 	char *kernel;		/* uname -r */
 	char *machine;		/* uname -n */
-	char *event;		/* "cpu-clock" or "cycles" */
+	char *event;		/* "cpu-clock"; of older files also "cycles" */
 	uint32_t rate_hz;	/* requested rate; 0: no samples, see core/replay/log_replay.h */
 	uint32_t halvings;	/* of it, in force at the end */
 	uint32_t ceiling_ppm;	/* share of the processors that Quartz may take, 0: no limit */

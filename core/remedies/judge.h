@@ -3,7 +3,7 @@
  * Decides whether a remedy helps. Each pair is a run with the remedy and one without, next to each
  * other in time. The value of a pair is the ratio of the two elapsed times; the value of a remedy
  * is the median of its pairs. The noise is estimated from the pairs of all remedies together
- * (core/tune/noise.h): the median distance or the root of squares, whichever is larger. Many
+ * (core/remedies/noise.h): the median distance or the root of squares, whichever is larger. Many
  * remedies are tried, so the intervals are wide enough that all of them hold at once in 95 of 100
  * cases. A gain of less than 3 % does not count.
  */
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/tune/noise.h"
+#include "core/remedies/noise.h"
 
 #define QZ_JUDGE_PAIRS QZ_NOISE_VALUES
 #define QZ_JUDGE_LEAST 3 /* pairs; with fewer there is no verdict */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How small the steps of a scope are: what was started, what threads run from one hand-over to the next, and between waits for events. */
+/*
+ * How small the steps of a scope are: threads and processes that it starts, the processor time between two hand-overs, and
+ * between two waits for events.
+ */
 #include <string.h>
 
 #include "core/model/workers.h"
@@ -12,7 +15,7 @@ void replay_grain__start(struct replay *r, const struct replay_row *t, uint32_t 
 	bool is_process = t->pub.tid == t->pub.process;
 	uint32_t scope = t->pub.scope;
 
-	if (is_process) /* which may be a scope of its own */
+	if (is_process) /* it may be a scope of its own */
 		scope = creator != REPLAY_NONE ? replay__row(r, creator)->pub.scope : REPLAY_NONE;
 	if (scope == REPLAY_NONE)
 		return;
@@ -30,7 +33,7 @@ static uint32_t grain_of(uint64_t ns)
 	return i < QZ_GRAINS ? i : QZ_GRAINS - 1;
 }
 
-/* Another thread of the same scope, which lives. */
+/* The waker, if it is another living thread of the same scope. */
 static bool is_fellow(const struct replay *r, const struct replay_row *t,
 		      const struct replay_waker *waker)
 {
@@ -43,13 +46,13 @@ static bool is_fellow(const struct replay *r, const struct replay_row *t,
 /* ---- volleys ---- */
 
 /*
- * Who wakes all that wait where one of them is enough: of those that were woken at once, one has something to do, and others wait
- * for the same again, having done next to nothing. That alone would not tell: where steps are small, each does as little. Nor
- * is it known of a single one that is woken, who may have done all that there was to do.
+ * Finds programs that wake all waiters although one is enough. Of the threads that were woken at once, one finds work; the others do
+ * next to nothing and wait for the same object again. That the others do little is not enough: if steps are small, each thread does
+ * as little. A thread that is woken alone tells nothing: it may have done all the work that there was.
  */
 #define AT_ONCE_NS                                                                                 \
-	50000 /* that the waker ran from one to the next; a guest may call its host in between */
-#define NOTHING_NS 20000 /* that a thread runs to find that there is nothing for it */
+	50000 /* running time of the waker from one wake-up to the next; in a guest, the host may take some of it */
+#define NOTHING_NS 20000 /* a thread that runs for less than this has found no work */
 
 static struct replay_volley *volley_of(struct replay *r, uint32_t serial)
 {
@@ -75,7 +78,7 @@ static struct replay_volley *begin_volley(struct replay *r, uint32_t object)
 	return v;
 }
 
-/* Two adjacent words are of one condition: new waiters wait at one, and those who are woken at the other. */
+/* A condition variable has two adjacent words: new waiters wait at one, those of the present wake-up at the other. */
 static bool is_same(const struct replay *r, uint32_t a, uint32_t b)
 {
 	const struct replay_object *x, *y;
@@ -88,7 +91,7 @@ static bool is_same(const struct replay *r, uint32_t a, uint32_t b)
 	       (x->address ^ y->address) == sizeof(uint32_t);
 }
 
-/* Unless it is to find out yet what it was woken for before: then it has waited for a lock meanwhile. */
+/* Not if it has yet to find out what an earlier wake-up was for: it only waited for a lock in between. */
 static void join_volley(struct replay *r, struct replay_row *t, struct replay_row *by)
 {
 	struct replay_volley *v = volley_of(r, by->shot);
@@ -107,14 +110,15 @@ static void join_volley(struct replay *r, struct replay_row *t, struct replay_ro
 }
 
 /*
- * Threads that wait for events, each in a poll of its own, at one descriptor: an event wakes all, and one of them gets it. What
- * they wait for is not known, but this is: time and again, one runs far longer than all others, which do next to nothing. Of
- * messages to several threads each has one: some are longer, but none is all that there was.
+ * Finds herds: threads that poll the same descriptor, so that each event wakes all of them and one gets it. The log does not say
+ * what they poll. But again and again, one of them runs far longer than all others, which do next to nothing. If each thread
+ * has messages of its own instead, some run longer than others, but none does all the work.
  */
-#define HERD	   3 /* threads, or it may be a pair that meets */
+#define HERD	   3 /* threads; two may be a pair that works in turns */
 #define FAR_LONGER 3
-#define LONG_NS	   (1ull << 40) /* of one that goes on after another wait */
-#define DISTURBED  8		/* one of so many may be interrupted in doing nothing */
+#define LONG_NS                                                                                    \
+	(1ull << 40) /* stands for the running time of a thread that goes on after another wait */
+#define DISTURBED 8  /* one of so many idle threads may run longer, because it was interrupted */
 
 void replay_grain__wake(struct replay *r, struct replay_row *t, const struct replay_waker *waker)
 {
@@ -133,7 +137,7 @@ void replay_grain__wake(struct replay *r, struct replay_row *t, const struct rep
 	t->volley_ran = replay_row__ran(r, t);
 }
 
-/* Is all that there was in what one of them ran? */
+/* Whether one of them did all the work. */
 static bool one_had_all(const struct replay_volley *v)
 {
 	uint32_t next = 1 + v->members / DISTURBED;
@@ -142,14 +146,14 @@ static bool one_had_all(const struct replay_volley *v)
 	return other < NOTHING_NS && v->longest[0] >= FAR_LONGER * other;
 }
 
-/* A thread of a herd begins to wait, having run so long. */
+/* A thread of a herd begins to wait after this running time. */
 static void leave_herd(struct replay *r, struct replay_row *t, struct replay_volley *v,
 		       uint64_t ran)
 {
 	struct replay_scope *s;
 
 	if (ran < NOTHING_NS && t->stay.cause == QZ_WAIT_FUTEX)
-		return; /* a lock, to look whether there is something */
+		return; /* it takes a lock to look for work */
 	t->volley = 0;
 	if (t->pub.scope != v->scope)
 		return;
@@ -187,10 +191,10 @@ void replay_grain__block(struct replay *r, struct replay_row *t)
 	if (ran >= NOTHING_NS || t->stay.cause != QZ_WAIT_FUTEX)
 		v->useful = true;
 	else if (t->gave)
-		; /* a small step, or a lock that others wait for: it cannot be decided */
+		; /* undecided: a small step, or a lock that others wait for */
 	else if (is_same(r, v->object, t->stay.object))
 		v->in_vain++;
-	else /* a lock, to look whether there is something */
+	else /* it takes a lock to look for work */
 		return;
 	t->volley = 0;
 	tell(r, v);
@@ -216,7 +220,7 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 	replay__parallelism(r, t->pub.scope)
 		->pub.grain[grain_of(ran > t->handed_at ? ran - t->handed_at : 0)]++;
 	t->handed_at = ran;
-	/* who has a lock to pass on in the volley that both are of has handed nothing over */
+	/* if both were woken in one volley, the waker only passed on a lock: no hand-over */
 	by->gave |= !by->volley || by->volley != t->volley;
 	if (replay_waker__wakes_words(waker))
 		join_volley(r, t, by);
@@ -224,7 +228,7 @@ void replay_grain__hand_over(struct replay *r, struct replay_row *t,
 
 /* ---- turns of event loops ---- */
 
-/* Whether it waits for what it is to do next. A worker that has never polled may be none. */
+/* Whether the thread waits for its next work. A worker that has never polled may be no event loop. */
 static bool waits_for_events(const struct replay_row *t)
 {
 	return t->stay.cause == QZ_WAIT_POLL ||
@@ -240,7 +244,7 @@ void replay_grain__begin_turn(struct replay_row *t)
 	memcpy(t->turn_ns, t->pub.ns, sizeof(t->turn_ns));
 }
 
-/* The time of a turn up to now. 0: it is none, or one with a gap, where it may have waited for events. */
+/* Duration of the present turn. 0: there is none, or records are missing, so that it may have waited for events. */
 static uint64_t turn_of(const struct replay *r, struct replay_row *t, uint64_t *waited)
 {
 	*waited = 0;

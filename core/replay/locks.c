@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long locks are held. Of a thread that waits for one, gets it, and wakes another one when it lets go of it, that
- * is seen; of one that finds it free, nothing is. But how often a thread finds it held tells how long the others hold it.
+ * Estimates how long locks are held. If a thread waits for a lock and wakes another thread when it releases it, the log
+ * has both ends. If a thread finds the lock free, the log has nothing. But how often threads find it held tells how long
+ * the others hold it.
  */
 #include <stdlib.h>
 
 #include "core/replay/steps.h"
 
-#define LEAST	8 /* sections that were seen from their beginning to their end */
+#define LEAST	8 /* sections of which the log has both ends */
 #define LENGTHS 64
-#define STEPS	50 /* of the search for a number that fits */
+#define STEPS	50 /* of the bisection */
 
-/* Sections of about the same length, a power of two. */
+/* Sections with about the same length: a power of two. */
 struct sections {
 	uint32_t n;
-	double ran, left, slept; /* in these: as it was, without the candidate, and asleep */
+	double ran, left,
+		slept; /* ns in these sections: running, running without the candidate, asleep */
 };
 
 struct lock {
@@ -36,7 +38,7 @@ static void add_section(const struct replay_steps *all, const struct rerun_optio
 		if (s->kind == STEP_SLEEP)
 			one.slept += (double)step__sleep(s);
 		if (s->kind == STEP_WAIT && s->object == all->steps[wait].object)
-			return; /* no thread waited when it released the lock */
+			return; /* no thread waited for the lock when it was released */
 		if (s->kind != STEP_WAKE || all->steps[s->other].object != all->steps[wait].object)
 			continue;
 		to = &lock->lengths[63 - __builtin_clzll(steps__ns(one.ran + one.slept) | 1)];
@@ -49,8 +51,8 @@ static void add_section(const struct replay_steps *all, const struct rerun_optio
 }
 
 /*
- * Whoever let go of the lock unseen, and took it again, has a section that is too long: those that are longer than most
- * do not count.
+ * If a thread releases the lock and takes it again, both unseen, its section seems too long. So sections that are longer than
+ * most do not count.
  */
 static struct sections usual(const struct lock *lock)
 {
@@ -73,9 +75,9 @@ static struct sections usual(const struct lock *lock)
 }
 
 /*
- * How often a lock is found held, and taken, in a time: by threads that hold it for so long and then do without it for so
- * long on average. One that comes sees the others as if it were not there (mean value analysis; Reiser and
- * Lavenberg, Journal of the ACM 27(2), 1980).
+ * How often threads take a lock in a given time, and how often they find it held, from the mean times for which they hold
+ * it and do without it. A thread that arrives sees the lock as the others alone would use it (mean value analysis; Reiser
+ * and Lavenberg, Journal of the ACM 27(2), 1980).
  */
 static double finds_held(uint32_t threads, double hold, double away, double time, double *times)
 {

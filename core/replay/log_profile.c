@@ -11,16 +11,16 @@
 #include "core/model/wait_causes.h"
 #include "quartz/records.h"
 
-#define KERNEL_PROCESS 2 /* kthreadd, whose the kernel's own threads are in the log */
+#define KERNEL_PROCESS 2 /* kthreadd: in the log, the kernel's threads are those of this process */
 
 /* One profile under way. */
 struct making {
 	const struct log_replay *l;
 	struct qz_profile *p;
-	uint32_t *scopes;  /* by index in the replay: in the profile */
-	uint32_t *threads; /* by serial */
+	uint32_t *scopes;  /* index in the profile, by index in the replay */
+	uint32_t *threads; /* the same, by serial */
 	uint32_t nserials;
-	uint32_t *objects; /* by index in the replay */
+	uint32_t *objects; /* the same, by index in the replay */
 	uint32_t machine;  /* QZ_NONE: there is none */
 	uint32_t causes[QZ_WAIT_CAUSES];
 	int err;
@@ -79,7 +79,7 @@ static enum qz_scope_kind kind_of(const struct making *m, uint32_t scope,
 	return s->follows ? QZ_SCOPE_TREE : QZ_SCOPE_PROCESS;
 }
 
-/* Of what has not ended, the time since the last change is at the level of now. */
+/* If the scope has not ended, the time since its last change is at its present level. */
 static uint32_t add_scope(struct making *m, const struct replay_scope *s, enum qz_scope_kind kind,
 			  const char *comm)
 {
@@ -165,7 +165,7 @@ static void name_scope(struct making *m, struct qz_scope *scope, const struct re
 	keep_error(m, qz_profile__set_string(&scope->comm, comm));
 }
 
-/* What the kernel told of one that lives is as of its beginning: its processor time is what it ran. */
+/* The kernel's account of a living thread is from when it was found, so the processor time is the running time. */
 static void add_figures(const struct making *m, struct qz_scope *scope,
 			const struct replay_thread *t)
 {
@@ -253,7 +253,7 @@ static const struct {
 
 _Static_assert(QZ_QUEUE_LENGTHS == REPLAY_LENGTHS, "lengths of queues");
 
-/* Its name is its address: the log knows no other. */
+/* The log has no name for an object, so its address is the name. */
 static void add_object(struct making *m, uint32_t number)
 {
 	const struct replay_object *o = replay__object(m->l->replay, number);
@@ -370,7 +370,7 @@ void log_profile__fill_what_if(const struct replay_what_if *of, uint32_t candida
 	}
 }
 
-/* The log knows the candidates by their numbers. */
+/* The log has the candidates' numbers, not their names. */
 static void add_candidate(struct making *m, uint32_t scope, const struct replay_what_if *of,
 			  uint32_t candidate)
 {

@@ -42,10 +42,10 @@ static int take(struct reading *r, const struct qz_log_block *b,
 		return advance(r, b->until);
 	}
 	r->to->until = b->until;
-	return advance(r, b->until); /* QZ_LOG_END: what follows was after the end */
+	return advance(r, b->until); /* QZ_LOG_END: later records do not count */
 }
 
-/* 0, also where the file is cut: what there is was taken. */
+/* 0, also if the file is cut off: what it has was applied. */
 static int read_all(struct reading *r, bool *complete)
 {
 	const struct qz_log_record *records;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A tree of losers: the leaves are the processors' next records; each inner node has the loser of a match between the
- * winners below it. A record that is taken is replaced by the next one of its processor, which plays the matches on its
- * way up: one for each doubling of the number of processors.
+ * A tournament tree: the leaves are the next records of the processors; an inner node keeps the loser of the match between
+ * the winners of its two sides. When the winner is taken, the next record of its processor plays the matches on the way to
+ * the top: log2(processors) of them.
  */
 #include "core/replay/merge.h"
 
@@ -10,16 +10,14 @@
 #include <stdlib.h>
 
 /*
- * Ordered by time, then by processor (from 1). Records beyond the horizon come last. NO_ENTRANT, which a node has while the
- * tree is filled, comes first. It is one number, so that a match is decided without a branch that no processor could
- * predict.
+ * Ordered by time, then by processor (from 1). Records beyond the horizon come last; NO_ENTRANT, which nodes have while the
+ * tree is filled, comes first. It is a single number, so that a match needs no branch, which would be unpredictable.
  */
 typedef unsigned __int128 replay_entrant;
 
 #define NO_ENTRANT ((replay_entrant)0)
 #define NOT_DUE	   ((replay_entrant)UINT64_MAX << 64 | 1ull << 63)
-#define READ_NEXT                                                                                  \
-	4 /* records from now; the lines of many rings are not foreseen by the processor */
+#define READ_NEXT  4 /* records ahead; the processor's own prefetcher does not follow many rings */
 
 struct replay_merge {
 	uint32_t processors;
@@ -73,7 +71,7 @@ static void replay_merge__play(struct replay_merge *m, uint32_t cpu, replay_entr
 	m->losers[0] = e;
 }
 
-/* The first entrant that comes to a node meets NO_ENTRANT there, which wins and goes on. */
+/* While the tree is filled, the first entrant at a node loses to NO_ENTRANT, which goes on. */
 static void replay_merge__begin(struct replay_merge *m, const struct replay_span *spans,
 				uint64_t horizon)
 {

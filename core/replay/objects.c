@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What threads wait for: the queue there, and who holds it while they do. glibc's mutexes name their owner 8 bytes
- * after the word. Of other locks (stdio, malloc, Rust) the word is 2 when a thread took it that had waited, and 1 when a
- * thread took it that found it free. The first is the thread that was woken last, unless it waits again; the second is not
- * known, and the thread that released the lock last is taken for it, as it mostly is. Behind the word of these locks is
- * what they protect, which may be any number. Locks of the kernel are like those of three states while a thread waits. The
- * holder is known of some.
+ * What threads wait for: its queue, and the thread that holds it meanwhile. A mutex of glibc has its owner 8 bytes after
+ * the word. Other locks (stdio, malloc, Rust) have three states: 0, free; 1, taken by a thread that found it free; 2, taken
+ * by a thread that had waited. With 2, the holder is the thread that was woken last, unless it waits again. With 1, the
+ * holder is not known; it mostly is the thread that released the lock last, so that one is assumed. The memory behind such
+ * a word is what the lock protects, and may look like an owner. Locks of the kernel are treated like locks with three
+ * states while a thread waits; of some, the holder is known.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -14,14 +14,14 @@
 
 #define FUTEX_WAITERS_BIT 0x80000000u
 #define FUTEX_TID	  0x3fffffffu
-#define LOCK_TAKEN	  1 /* of locks of three states */
+#define LOCK_TAKEN	  1 /* in a lock with three states */
 #define LOCK_CONTENDED	  2
-/* Of musl, whose plain mutexes have EBUSY where others have their owner. */
+/* Plain mutexes of musl have EBUSY in place of their owner. */
 #define MUSL_CONTENDED (FUTEX_WAITERS_BIT | EBUSY)
 
 /* ---- time ---- */
 
-/* Charges the time with as many waiters, and to the holder. */
+/* Charges the time since the last change to the present length of the queue, and to the holder. */
 static void replay_queue__charge(const struct replay *r, struct replay_queue *q)
 {
 	uint64_t elapsed = r->now - q->since, ran;
@@ -57,7 +57,7 @@ static void replay_queue__unlink_holder(struct replay *r, uint32_t i)
 	q->holder = REPLAY_NONE;
 }
 
-/* The queue was charged up to now. */
+/* The queue must have been charged up to now. */
 static void replay_queue__set_holder(struct replay *r, uint32_t i, uint32_t holder)
 {
 	struct replay_queue *q = replay__queue(r, i);
@@ -107,7 +107,7 @@ static uint32_t replay_ref__row(const struct replay *r, const struct replay_ref 
 	return t->lives && t->pub.serial == ref->serial ? ref->row : REPLAY_NONE;
 }
 
-/* A thread of the process with this number, or, in another pid namespace, the one that has it there. */
+/* The thread of the process with this number, in the initial pid namespace or in the process' own. */
 static uint32_t replay_queue__named(const struct replay *r, const struct replay_row *t,
 				    uint32_t tid)
 {
@@ -123,9 +123,9 @@ static bool replay_queue__is_kernel_lock(const struct replay_queue *q)
 	return q->pub.tag >= QZ_TAG_LOCKS && q->pub.tag < QZ_TAGS;
 }
 
-#define TOGETHER_NS 200000 /* one call wakes all that it wakes in less */
+#define TOGETHER_NS 200000 /* wake-ups that are closer together are those of one call */
 
-/* Locks of files, and eventfds, wake all who wait. */
+/* Remembers the threads that one call wakes: locks of files and eventfds wake all waiters. */
 static void replay_queue__add_woken(const struct replay *r, struct replay_queue *q,
 				    const struct replay_row *t, const struct replay_waker *waker)
 {
@@ -138,7 +138,7 @@ static void replay_queue__add_woken(const struct replay *r, struct replay_queue 
 		(struct replay_ref) {(uint32_t)(t - replay__row(r, 0)), t->pub.serial};
 }
 
-/* One of them waits again: who has it is another one. */
+/* If one of these waits again, another one of them holds the object. */
 static void replay_queue__take_woken(struct replay_queue *q, const struct replay_row *t)
 {
 	for (uint32_t i = 0; i < q->nwoken; i++)
@@ -150,23 +150,23 @@ static void replay_queue__take_woken(struct replay_queue *q, const struct replay
 		}
 }
 
-/* What may be made into a lock: who finds a token has it, and puts it back. */
+/* Objects that programs use as locks: a thread takes a token, and puts it back later. */
 static bool replay_queue__is_token(const struct replay_queue *q)
 {
 	return q->pub.tag == QZ_TAG_PIPE || q->pub.tag == QZ_TAG_SEMAPHORES ||
 	       q->pub.tag == QZ_TAG_EVENT;
 }
 
-#define TOKEN_LEAST 4 /* times that one was put back */
+#define TOKEN_LEAST 4 /* times that a token was put back */
 
-/* Where the threads that write are not those that read, no token is put back. */
+/* If the threads that write are not those that read, there are no tokens that are put back. */
 static bool replay_queue__is_lock(const struct replay_queue *q)
 {
 	return q->pub.tag == QZ_TAG_FUTEX || replay_queue__is_kernel_lock(q) ||
 	       (q->given_back >= TOKEN_LEAST && 2 * q->given_back > q->pub.wakes);
 }
 
-/* Who has what the thread begins to wait for, as far as the word tells. */
+/* The holder of what the thread begins to wait for, as far as the futex word tells. */
 static uint32_t replay_queue__find_holder(const struct replay *r, const struct replay_queue *q,
 					  const struct replay_row *t, uint64_t words)
 {
@@ -190,7 +190,7 @@ static uint32_t replay_queue__find_holder(const struct replay *r, const struct r
 	if (i != REPLAY_NONE)
 		return i != self ? i : REPLAY_NONE;
 	if (owner && replay_row__find(r, owner) != REPLAY_NONE)
-		return REPLAY_NONE; /* of another process */
+		return REPLAY_NONE; /* it belongs to another process */
 	i = REPLAY_NONE;
 	if (word == LOCK_CONTENDED)
 		i = replay_ref__row(r, &q->acquirer);
@@ -213,7 +213,7 @@ void replay_queue__doubt(struct replay *r, const struct replay_row *t, uint32_t 
 	q->doubts[q->ndoubts++] = (struct replay_doubt) {cpu, *sample};
 }
 
-/* Who let go has had it again, since the one that was woken for it waits again. */
+/* The thread that released it took it again, since the thread that was woken for it waits again. */
 static void replay_queue__settle_doubts(struct replay *r, uint32_t object)
 {
 	const struct replay_calls *calls = &r->options.calls;
@@ -255,8 +255,8 @@ bool replay_waker__wakes_words(const struct replay_waker *waker)
 }
 
 /*
- * Whether this wake-up hands over what was waited for. Locks of the kernel are let go in page faults, too, which are no
- * calls, and when processes end.
+ * Whether this wake-up hands over what the thread waited for. Locks of the kernel are also released in page faults, which
+ * are no system calls, and when processes end.
  */
 static bool replay_queue__is_let_go(const struct replay_queue *q, const struct replay_waker *waker)
 {
@@ -266,7 +266,7 @@ static bool replay_queue__is_let_go(const struct replay_queue *q, const struct r
 	       (waker->by_call && replay_waker__wakes_words(waker) == (q->pub.tag == QZ_TAG_FUTEX));
 }
 
-/* Who reads from a pipe that is full lets its writers go on: they get room, and no token. */
+/* A thread that reads from a full pipe wakes writers, which get room, not a token. */
 static bool replay_waker__makes_room(const struct replay_waker *waker)
 {
 	return waker->cause == QZ_WAIT_SYSCALL + SYS_read ||
@@ -306,7 +306,7 @@ void replay_queue__leave(struct replay *r, struct replay_row *t, const struct re
 
 /* ---- the table ---- */
 
-/* By number where there is one, which threads of several processes may share; else by address. */
+/* Found by its number, which processes may share; without a number, by its address. */
 struct replay_queue_key {
 	uint32_t scope, space;
 	uint8_t tag;
@@ -388,7 +388,8 @@ uint32_t replay_queue__find(struct replay *r, const struct replay_row *t,
 				&key);
 	if (i == REPLAY_NONE)
 		return replay_queue__begin(r, &key, t->pub.process);
-	if (!replay__queue(r, i)->pub.tag) { /* who was found there did not tell */
+	if (!replay__queue(r, i)
+		     ->pub.tag) { /* a thread that was found waiting here had no SITE record */
 		replay__queue(r, i)->pub.tag = key.tag;
 		replay__queue(r, i)->pub.address = key.address;
 	}

@@ -37,12 +37,12 @@
 
 struct replay;
 
-#define REPLAY_LENGTHS 16 /* of queues; the last one is for all beyond */
+#define REPLAY_LENGTHS 16 /* lengths of queues; the last one stands for all longer ones, too */
 #define REPLAY_NONE    UINT32_MAX
 
 struct replay_thread;
 
-/* A sample: which thread, and the level of its scope. With REPLAY_NONE and 0, no thread was seen to run there. */
+/* A sample: its thread, and the levels at that instant; 0 and REPLAY_NONE if it is not known who ran. */
 struct replay_moment {
 	const struct replay_thread *thread; /* NULL: not known */
 	uint32_t level, machine;	    /* threads of its scope that run; busy processors */
@@ -55,58 +55,58 @@ struct replay_calls {
 	void *context;
 	void (*sampled)(void *context, uint32_t cpu, const struct qz_log_record *record,
 			const struct replay_moment *moment);
-	/* The thread of an earlier sample held an object at that time, as is known now. */
+	/* A later record shows that the thread of an earlier sample held an object. */
 	void (*held)(void *context, uint32_t cpu, const struct qz_log_record *record,
 		     uint32_t object);
 	/* A process of a scope has an image from now on. */
 	void (*image)(void *context, uint32_t image, uint32_t scope);
-	/* A scope has a number from now on, see QZ_LOG_IDENTITY. REPLAY_NONE: no scope has it, its only thread had ended before. */
+	/* A scope gets its number, see QZ_LOG_IDENTITY. REPLAY_NONE: there is no such scope any more, its only thread has ended. */
 	void (*scope)(void *context, uint32_t scope, uint32_t number);
 };
 
 struct replay_options {
 	uint32_t processors; /* their numbers are below it; at most 8192 */
 	uint32_t
-		online; /* a processor is free when fewer than so many run; 0: as many as there are numbers */
+		online; /* processors that can run threads: one is free while fewer are busy; 0: all */
 	/*
 	 * Each process is a scope. Otherwise only those that were opened are: threads of other processes have no scope, and
 	 * have a row only after a FORK or FOUND record, so that records of switches between them may be missing.
 	 */
 	bool every_process;
-	bool filtered; /* every_process is set, but some processes are no scope */
+	bool filtered; /* with every_process: some processes are in no scope all the same */
 	bool woken;    /* the time until woken is wanted: SAMPLE records have places */
 	bool what_if;  /* steps of threads are kept, see core/replay/what_if.h */
 	struct replay_calls calls;
 };
 
 enum replay_state {
-	REPLAY_UNKNOWN, /* not seen: before its first record, or after a gap */
+	REPLAY_UNKNOWN, /* before its first record, or after a gap */
 	REPLAY_RUNNING,
-	REPLAY_READY, /* it could run, and has no processor */
+	REPLAY_READY, /* it can run, but has no processor */
 	REPLAY_BLOCKED,
 	REPLAY_STATES,
 };
 
 /*
- * A thread from its FORK or FOUND record to its last switch. Its tid may be another thread's later, which has another row.
- * It is ready from its FORK on, until it first runs: that wait has QZ_WAIT_START.
+ * A thread, from its FORK or FOUND record to its last switch. A later thread with the same tid has another row. From its
+ * FORK until it first runs, it is ready: that wait has QZ_WAIT_START.
  */
 struct replay_thread {
 	uint32_t serial; /* from 1, never used again */
 	uint32_t tid;
 	uint32_t number;		 /* the serial of its IDENTITY record; 0: none was seen */
-	uint32_t told_tid, told_process; /* by its NUMBERS record; 0: none was seen */
-	uint32_t process;		 /* REPLAY_NONE: not known, it was met at a switch */
-	uint32_t scope;			 /* index; REPLAY_NONE: none */
-	uint32_t image;			 /* of its process, where it is given; 0: not known */
+	uint32_t told_tid, told_process; /* in its NUMBERS record; 0: none was seen */
+	uint32_t process; /* REPLAY_NONE: not known, since it was first met at a switch */
+	uint32_t scope;	  /* index; REPLAY_NONE: none */
+	uint32_t image;	  /* of its process; 0: not known */
 	char comm[QZ_LOG_COMM];
 	enum replay_state state;
 	bool ended;
-	uint64_t began, since;	    /* since: the last time; of one that has ended: when */
-	uint64_t ns[REPLAY_STATES]; /* up to since */
+	uint64_t began, since; /* since: ns[] is up to then: the last time, or its end */
+	uint64_t ns[REPLAY_STATES];
 	uint64_t
 		account_ns; /* of one that has ended: processor time since FOUND, by the kernel's account where the end was seen */
-	uint64_t woken;	    /* how often */
+	uint64_t woken;	    /* number of wake-ups */
 	struct qz_loop loop;	       /* since it began, or its scope began anew */
 	struct qz_transfers transfers; /* the same, up to its last TRANSFERS records */
 };
@@ -116,30 +116,30 @@ struct replay_thread {
  * anything.
  */
 struct replay_scope {
-	uint32_t process;      /* that it was opened for */
+	uint32_t process;      /* the process that it was opened for */
 	uint32_t number;       /* of its first IDENTITY record; REPLAY_NONE: none was seen */
 	uint64_t unit;	       /* control group of its process, by number; 0: not known */
 	bool follows;	       /* processes that its threads start are part of it */
-	uint64_t began, ended; /* ended 0: threads live, or none has come yet */
+	uint64_t began, ended; /* ended 0: it has living threads, or has had none yet */
 	uint32_t alive, running, runnable; /* threads, now */
 	uint64_t since;			   /* level_ns is up to then: the last time, or its end */
-	uint32_t nlevels;		   /* entries; beyond, the time is 0 */
+	uint32_t nlevels;		   /* entries; the time at higher levels is 0 */
 	const uint64_t *level_ns;	   /* by effective parallelism: running threads */
-	uint64_t unknown_ns;		   /* at no level: records of a processor were lost */
-	uint64_t ns[REPLAY_STATES];	   /* of threads that have ended */
-	uint64_t account_ns;		   /* of threads that have ended, by the kernel's account */
-	uint64_t threads;		   /* ever */
-	uint64_t woken_ns;		   /* time until woken, if it is wanted */
+	uint64_t unknown_ns;	    /* at no level, because records of a processor were lost */
+	uint64_t ns[REPLAY_STATES]; /* of threads that have ended */
+	uint64_t account_ns;	    /* of threads that have ended, by the kernel's account */
+	uint64_t threads;	    /* ever, with those that have ended */
+	uint64_t woken_ns;	    /* time until woken, if it is wanted */
 	/* Since it began, or began anew; see struct qz_scope_counters. */
 	uint64_t threads_started, processes_started, events_in_vain, events_shared;
 	uint64_t grain[QZ_GRAINS];
 	struct qz_transfers transfers;
 };
 
-/* Waits that are equal in the first members, of one thread; those that have ended, since they were taken last. */
+/* Waits of one thread that are equal in the first members: those that have ended since replay__clear. */
 struct replay_wait {
 	uint32_t serial; /* of the thread */
-	uint32_t number; /* of its IDENTITY */
+	uint32_t number; /* the thread's, of its IDENTITY record */
 	uint32_t scope;
 	uint32_t site;	/* 0: preempted, or not known */
 	uint32_t place; /* `other` of the site's last SITE record; 0: none was seen */
@@ -148,11 +148,11 @@ struct replay_wait {
 		nominal; /* mean nominal parallelism of the scope over the wait, rounded, grouped as qz_nominal__group does */
 	uint32_t object; /* index, REPLAY_NONE: none */
 	uint64_t count, blocked_ns, ready_ns;
-	/* Of blocked_ns + ready_ns, in 2^20 ns^2: what may be another place's, where the site has several. See qz_wait. */
+	/* Variance of blocked_ns + ready_ns, in 2^20 ns^2, if the site has several places. See qz_wait. */
 	uint64_t variance;
 	uint64_t handed;  /* of those in poll, ended by another thread of the scope */
-	uint32_t telling; /* of the last such waits, which are taken for one place's together, */
-	uint64_t told_ns; /* and their time */
+	uint32_t telling; /* number of the SITE record whose waits are added up in */
+	uint64_t told_ns; /* this */
 };
 
 /* What threads wait for. */
@@ -163,47 +163,45 @@ struct replay_object {
 	uint8_t tag;	  /* enum qz_object_tag */
 	uint64_t address; /* see QZ_LOG_SITE */
 	uint32_t waiters; /* now */
-	uint32_t
-		holder; /* serial of the thread that has it while others wait, as far as is known; 0: not known */
+	uint32_t holder;  /* serial of the thread that holds it while others wait; 0: not known */
 	uint64_t
-		wakes; /* waits that a thread ended by a system call: at words by futex or exit, else by another one */
+		wakes; /* waits that a thread ended by a system call: of futex words by futex or exit, else by any */
 	uint64_t
-		in_vain; /* wake-ups of threads that had nothing to do, made together with that of one that had, see grain.c */
-	uint64_t beyond_ns; /* time times waiters, of queues that the last length stands for */
+		in_vain; /* wake-ups for nothing: the thread found no work, another one of the same volley did (grain.c) */
+	uint64_t beyond_ns; /* waiters * time, for queues of the last length and above */
 	uint64_t length_ns[REPLAY_LENGTHS]; /* with so many waiters; [0] is not kept */
-	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many */
+	uint64_t arrivals[REPLAY_LENGTHS];  /* waits that found so many waiters */
 	uint64_t held_ns,
-		held_running_ns; /* a holder was known while others waited; of that, it ran */
+		held_running_ns; /* time with waiters and a known holder; the part of it in which the holder ran */
 };
 
 /* Wake-ups of threads of a scope, equal in the first members. */
 struct replay_wakeup {
 	uint32_t scope;
-	uint32_t waker;	       /* serial; 0: an interrupt, or not known */
-	uint32_t number;       /* of its IDENTITY, if it is of the scope; else 0 */
-	uint32_t place;	       /* where it woke, as of a wait; 0: not known */
-	uint32_t object;       /* that was waited for, REPLAY_NONE: none */
-	uint64_t count, polls; /* polls: of these, of waits in poll; unless the time is wanted */
+	uint32_t waker;	 /* serial; 0: an interrupt, or not known */
+	uint32_t number; /* the waker's, of its IDENTITY record; 0: it is of another scope */
+	uint32_t place;	 /* where it woke, as of a wait; 0: not known */
+	uint32_t object; /* what the threads waited for; REPLAY_NONE: none */
+	uint64_t count,
+		polls; /* polls: of these, wake-ups from poll; not counted with the time until woken */
 	uint64_t
-		blocked_ns; /* of the waits that these ended, while a processor was free for the thread */
+		blocked_ns; /* of the waits that they ended, while a processor was free for the woken thread */
 	uint64_t
-		woken_ns; /* of that, if it is wanted, what is charged to this place of the waker's */
+		woken_ns; /* the part of it that is charged to this place, if the time until woken is wanted */
 };
 
 /* Irregularities, counted by kind. */
 struct replay_counts {
 	uint64_t records;
-	uint64_t late; /* older than one that was applied */
+	uint64_t late;	  /* older than a record that was applied already */
+	uint64_t gaps;	  /* missed switches: another thread left a processor than had come to it */
+	uint64_t unwoken; /* threads that ran after a wait without a wake-up */
 	uint64_t
-		gaps; /* the thread that left a processor was not the one that had come: a switch was missed */
-	uint64_t unwoken; /* threads that came in from a wait without a wake-up */
-	uint64_t
-		unborn; /* threads that were met at a switch without FORK or FOUND: they have no scope */
-	uint64_t unended; /* threads whose number was used again before their end was seen */
-	uint64_t
-		strange; /* wake-ups, names and images of threads that are not known: nothing is done */
-	uint64_t impossible; /* records that contradict all that is known, of any kind */
-	uint64_t lost_ns;    /* processors' time of which the records are lost */
+		unborn; /* threads that were met at a switch, without FORK or FOUND: they have no scope */
+	uint64_t unended;    /* threads whose number was used again before their end was seen */
+	uint64_t strange;    /* wake-ups, names and images of unknown threads, which are ignored */
+	uint64_t impossible; /* records of any kind that contradict what is known */
+	uint64_t lost_ns;    /* processor time whose records are lost */
 };
 
 /* NULL: no memory, or too many processors. */
@@ -224,7 +222,7 @@ void replay__number_scope(struct replay *r, uint32_t scope, uint32_t number);
 /* Clears the figures of a scope: it begins now. To be called while none of its threads runs. */
 void replay__restart_scope(struct replay *r, uint32_t scope, uint64_t now);
 
-/* One record of a processor. Times may go back: then the record counts as late, and as of the last time. */
+/* Applies one record of a processor. A time before the last one counts as the last one, and the record as late. */
 int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *record);
 
 /*
@@ -233,13 +231,13 @@ int replay__apply(struct replay *r, uint32_t cpu, const struct qz_log_record *re
  */
 int replay__lose(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
 
-/* The same, where none were written: the log was off on all processors from one time to another one. */
+/* The same for all processors: the log was off, and no records were written. */
 int replay__turn_off(struct replay *r, uint32_t cpu, uint64_t from, uint64_t until);
 
-/* Processor time for which the log was off, up to now. */
+/* Processor time for which the log was off. */
 uint64_t replay__off_ns(const struct replay *r);
 
-/* Counts all states up to now. Records with an earlier time are late from then on. */
+/* Counts all times up to this one. Records with an earlier time are late from then on. */
 void replay__advance(struct replay *r, uint64_t now);
 
 /*
@@ -259,20 +257,20 @@ const struct replay_object *replay__object(const struct replay *r, uint32_t obje
  */
 const struct replay_scope *replay__machine(const struct replay *r);
 
-/* The idle time of a processor; *since: the time since when it is idle, 0: it is not. */
+/* The idle time of a processor up to *since, the beginning of its present idle time; 0: it is busy. */
 uint64_t replay__idle_ns(const struct replay *r, uint32_t cpu, uint64_t *since);
 
 /* The living thread with this number; NULL: there is none. */
 const struct replay_thread *replay__thread(const struct replay *r, uint32_t tid);
 
-/* Every thread that lives, then those that have ended since the last call of replay__drop_ended. */
+/* Calls for all living threads, then for those that have ended since the last replay__drop_ended. */
 void replay__each_thread(const struct replay *r,
 			 void (*call)(void *context, const struct replay_thread *t), void *context);
 void replay__each_ended(const struct replay *r,
 			void (*call)(void *context, const struct replay_thread *t), void *context);
 void replay__drop_ended(struct replay *r);
 
-/* The waits that have ended; and those under way as of the last time. */
+/* Calls for the waits that have ended; and for those that have not, up to the last time. */
 void replay__each_wait(const struct replay *r,
 		       void (*call)(void *context, const struct replay_wait *w), void *context);
 void replay__each_open_wait(const struct replay *r,
@@ -282,8 +280,8 @@ void replay__each_wakeup(const struct replay *r,
 			 void (*call)(void *context, const struct replay_wakeup *w), void *context);
 
 /*
- * Drops waits that have ended, and wake-ups: their counts begin at 0 again. Waits of scopes without a number stay unless
- * `all`.
+ * Drops the waits that have ended, and the wake-ups: they are counted from 0 again. Waits of scopes without a number stay,
+ * unless `all` is true.
  */
 void replay__clear_waits(struct replay *r, bool all);
 

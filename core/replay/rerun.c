@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Runs the steps of a scope's threads again on a machine of so many processors. Of threads that are ready, the one runs
- * first that ran least so far, as Linux's fair scheduler has it; who was blocked has not run, and may take the processor
+ * Runs the steps of a scope's threads again, on a given number of processors. Of the threads that are ready, the one that
+ * has run least runs first, as in Linux's fair scheduler. A thread that was blocked has run less, and may take the processor
  * of one that ran longer.
  */
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 enum state {
 	NOT_BEGUN,
-	ON_ITS_WAY, /* to a processor, after it was woken, or to a step without one */
-	MOVING,	    /* from step to step, without a processor */
+	ON_ITS_WAY, /* it was woken and will be on a processor soon, or will be at a step that needs none */
+	MOVING, /* it passes steps that need no processor */
 	READY,
 	RUNNING,
 	BLOCKED, /* at a WAIT */
-	HELD,	 /* at a WAKE, for who is not there yet */
+	HELD,	 /* at a WAKE, until the other thread has come to the WAIT that it depends on */
 	ASLEEP,
 	DONE,
 };
@@ -24,15 +24,15 @@ enum state {
 struct runner {
 	enum state state;
 	uint32_t step;	 /* the next one */
-	uint32_t missed; /* of who is HELD: the WAIT */
+	uint32_t missed; /* while it is HELD: that WAIT */
 	uint32_t cpu;	 /* where it ran last */
-	uint32_t armed;	 /* number of the timer that counts */
+	uint32_t armed;	 /* number of its valid timer; older ones are ignored */
 	uint64_t left;	 /* ns to run before the step */
-	uint64_t since;	 /* it runs */
-	uint64_t ran;	 /* as the scheduler counts */
+	uint64_t since;	 /* when it began to run */
+	uint64_t ran;	 /* virtual running time, as the scheduler counts it */
 };
 
-/* Of a heap: the least key is the first one. */
+/* An entry of a heap; the least key comes first. */
 struct entry {
 	uint64_t key;
 	uint32_t thread, number;
@@ -46,11 +46,11 @@ struct heap {
 struct cpu {
 	uint32_t running; /* or REPLAY_NONE */
 	struct heap ready;
-	uint64_t least; /* about what the thread here ran that ran least */
+	uint64_t least; /* about the least `ran` of the threads here */
 };
 
-#define GIVEN	1 /* of a WAIT: it was ended */
-#define ARRIVED 2 /* its thread came there */
+#define GIVEN	1 /* of a WAIT: its WAKE has come */
+#define ARRIVED 2 /* of a WAIT: its thread has come there */
 
 struct rerun {
 	const struct replay_steps *all;
@@ -127,7 +127,7 @@ static void pause_running(const struct rerun *r, struct runner *w)
 	w->since = r->now;
 }
 
-/* Until its step, or until others that are ready here may have their turn. */
+/* Sets the timer: for its next step, or for the end of its slice if other threads are ready here. */
 static void arm_running(struct rerun *r, uint32_t t)
 {
 	struct runner *w = &r->runners[t];
@@ -138,7 +138,7 @@ static void arm_running(struct rerun *r, uint32_t t)
 	arm(r, t, r->now + ns);
 }
 
-/* The least that a thread here ran never becomes less. */
+/* `least` never decreases. */
 static void update_least(struct cpu *c, const struct runner *running)
 {
 	uint64_t least = running->ran;
@@ -149,7 +149,7 @@ static void update_least(struct cpu *c, const struct runner *running)
 		c->least = least;
 }
 
-/* What it ran counts beside what others ran there. */
+/* Converts its running time to that of another processor, whose threads may have run more or less. */
 static void move(const struct rerun *r, struct runner *w, uint32_t cpu)
 {
 	if (w->cpu != REPLAY_NONE && w->cpu != cpu)
@@ -213,7 +213,7 @@ static uint32_t find_cpu(const struct rerun *r, bool most)
 	return best;
 }
 
-/* A processor that has nothing to do takes what waits here, or elsewhere. */
+/* An idle processor takes a thread that is ready here, or else elsewhere. */
 static void start_next(struct rerun *r, uint32_t cpu)
 {
 	struct cpu *from = &r->cpus[cpu];
@@ -224,7 +224,7 @@ static void start_next(struct rerun *r, uint32_t cpu)
 		start(r, heap__pop(&from->ready).thread, cpu);
 }
 
-/* Where it was last, unless that one is busy and another one is idle, or has less to do by two. */
+/* Its last processor, unless that is busy and another one is idle or has two threads less. */
 static uint32_t choose_cpu(const struct rerun *r, const struct runner *w)
 {
 	uint32_t cpu = find_cpu(r, false);
@@ -287,7 +287,7 @@ static void finish(struct rerun *r, uint32_t t, const struct step *end)
 		r->ended = r->now;
 }
 
-/* The next step: with its run before it. */
+/* Goes to the next step, which begins with the running time before it. */
 static void pass(struct rerun *r, uint32_t t)
 {
 	struct runner *w = &r->runners[t];
@@ -304,7 +304,7 @@ static void set_out(struct rerun *r, uint32_t t)
 	arm(r, t, r->now + (w->left ? r->all->steps[w->step].late : 0));
 }
 
-/* It has no processor, and its step is passed. */
+/* The thread has no processor, and has done its step. */
 static void release(struct rerun *r, uint32_t t)
 {
 	pass(r, t);
@@ -314,7 +314,7 @@ static void release(struct rerun *r, uint32_t t)
 		set_out(r, t);
 }
 
-/* The candidate is that no thread waits for an object: all, half or a quarter of its waits do not happen. */
+/* For a candidate that is an object: whether this wait does not happen. All, half or a quarter of its waits do not. */
 static bool is_spared(struct rerun *r, const struct step *wait)
 {
 	const struct replay_steps *all = r->all;
@@ -325,7 +325,7 @@ static bool is_spared(struct rerun *r, const struct step *wait)
 	return r->spared++ % (1u << r->o->speed) == 0;
 }
 
-/* Whether the thread goes on. */
+/* Whether the thread can go on. */
 static bool wait_at(struct rerun *r, uint32_t t, const struct step *s)
 {
 	struct runner *w = &r->runners[t];
@@ -348,7 +348,7 @@ static bool wait_at(struct rerun *r, uint32_t t, const struct step *s)
 	return false;
 }
 
-/* A wait that the WAKE has to come after, and that of the same burst; or REPLAY_NONE. */
+/* A WAIT that has to come before this WAKE, or before those of the same burst; or REPLAY_NONE. */
 static uint32_t missed_by(const struct rerun *r, const struct step *s)
 {
 	for (;; s = &r->all->steps[s->next]) {
@@ -392,7 +392,7 @@ static void begin(struct rerun *r, uint32_t t)
 	set_out(r, t);
 }
 
-/* Whether the thread continues after its step, before which nothing is left to run. */
+/* Does the step, before which nothing is left to run. Returns whether the thread goes on. */
 static bool take_step(struct rerun *r, uint32_t t)
 {
 	struct runner *w = &r->runners[t];
@@ -419,7 +419,7 @@ static bool take_step(struct rerun *r, uint32_t t)
 	return true;
 }
 
-/* From step to step, until it has to run or to wait. One that runs has its processor still. */
+/* Does steps until the thread has to run or to wait. A thread that ran keeps its processor meanwhile. */
 static void go_on(struct rerun *r, uint32_t t)
 {
 	struct runner *w = &r->runners[t];
@@ -439,7 +439,7 @@ static void go_on(struct rerun *r, uint32_t t)
 
 /* ---- time ---- */
 
-/* A running thread has come to its step, or others may have their turn. */
+/* A running thread has come to its step, or to the end of its slice. */
 static void turn(struct rerun *r, uint32_t t)
 {
 	struct runner *w = &r->runners[t];
@@ -491,8 +491,8 @@ static void tick(struct rerun *r, uint32_t t)
 }
 
 /*
- * No thread can go on: waits that were taken for mutual were not, or steps were lost. The thread that waited first in the
- * log goes on.
+ * No thread can go on: a dependency was assumed that there was not, or steps were lost. The thread that waited first in
+ * the log goes on.
  */
 static bool force(struct rerun *r)
 {

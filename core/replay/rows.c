@@ -7,7 +7,7 @@
 
 #define FIRST_ROOM 16
 
-/* More than one record makes of anything: a switch may end the waits of two threads, and begin those of two. */
+/* More rows than one record can add: a switch may end the waits of two threads and begin those of two. */
 #define MOST_NEW 4
 
 static int replay_rows__grow(struct replay_rows *rows)
@@ -25,7 +25,7 @@ static int replay_rows__grow(struct replay_rows *rows)
 	return 0;
 }
 
-/* Makes room for a record, and tells for how many there is. The table, which is left half empty, cannot get full. */
+/* Makes room for at least one record, and returns for how many there is room. Half of the table stays empty. */
 static int replay_rows__reserve(struct replay_rows *rows, uint32_t *records)
 {
 	uint32_t left;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What depends on what, beyond the waits that there were. A wait tells that a thread could not go on before another one
- * came. That the other one could not have come before this one waited is seen nowhere, as it did not happen; but it is
- * so where
- *  - both hand over through a queue that was full: who takes things out cannot be ahead of who puts them in. Who takes
- *    out waited first, when there was nothing yet: so a wait in the other direction is one for room in a queue;
- *  - all threads meet: whoever comes last wakes all others that wait at an object, and these work before they come there
- *    again.
- * Locks are neither: who lets go of one does not care for who waits.
+ * Dependencies between steps that the log does not show. A wait shows that a thread could not go on before another one woke
+ * it. It does not show whether the waker could have come there earlier, before the wait began. It could not
+ *  - if both hand over through a bounded queue: the producer cannot be further ahead than the queue is long. The consumer
+ *    waits first, while the queue is empty; so a later wait of the producer for the consumer is one for room in the queue;
+ *  - if all threads meet: the last one to come wakes all others, and these work before they come there again.
+ * A lock is no such dependency: the thread that releases it does not need the one that waits.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,46 +14,48 @@
 #include "core/replay/steps.h"
 #include "core/util/vec.h"
 
-#define RIGHT_AFTER_NS 50000 /* running time between two things that are one */
-#define FILLS	       3 /* so many times the usual run before its first wait: a thread fills a queue */
-#define FILLS_NO       1
-#define FILLS_YES      2
+#define RIGHT_AFTER_NS                                                                             \
+	50000 /* a thread that runs for less than this between two steps does both at once */
+#define FILLS                                                                                      \
+	3 /* a thread that runs so many times longer than usual before its first wait fills a queue */
+#define FILLS_NO  1
+#define FILLS_YES 2
 
-/* What is known of an object. */
+/* What the steps tell of an object. */
 struct meeting {
-	uint32_t locked, unlocked; /* waits */
-	uint32_t waiting;	   /* now */
-	uint32_t vain;		   /* waits that were for nothing */
+	uint32_t locked, unlocked; /* waits whose word was that of a held lock, or was not */
+	uint32_t waiting;	   /* threads, now */
+	uint32_t vain;		   /* waits after which the thread found no work */
 	uint32_t all, some;	   /* bursts of wake-ups that left no thread waiting, or some */
-	uint32_t waits_of;	   /* thread + 1 that waits here */
-	uint32_t lonely;	   /* wake-ups by threads that never do */
+	uint32_t waits_of;	   /* a thread that waits here, + 1 */
+	uint32_t lonely;	   /* wake-ups by threads that never wait here */
 	uint32_t place;		   /* of the last wait */
-	bool places;		   /* there was another one */
+	bool places;		   /* there were waits at other places, too */
 	bool lock, barrier;
 };
 
 /*
- * Two threads, of which one comes after the other one: takes what that one puts into a queue. Running times are those
- * of steps.
+ * A producer (the former) and a consumer (the later one) of a queue. Times are running times, up to a step.
  */
 struct pair {
 	uint32_t low, high, later;
-	uint64_t put_began, took_began; /* when the later one waited first */
+	uint64_t put_began, took_began; /* of both, when the later one first waited */
 	bool began, full;
-	/* when the former one waited for room, and was woken: first, and last */
+	/* of both, when the former first and last waited for room and was woken */
 	uint64_t put_first, took_first, put_last, took_last;
-	uint64_t ahead;	     /* what the later one can do with what is in the queue then */
-	uint32_t last;	     /* the last of the later one's wake-ups of the former one */
-	uint32_t next, need; /* of these, while they are marked */
+	uint64_t ahead;	     /* running time that the later one needs for a full queue */
+	uint32_t last;	     /* the last WAKE by the later one of the former */
+	uint32_t next, need; /* the present ones, while dependencies are marked */
 };
 
 struct rules {
 	struct replay_steps *all;
 	struct meeting *meetings; /* by object */
 	uint32_t nmeetings;
-	uint64_t *ran;	 /* by step: what its thread ran up to there */
-	uint32_t *later; /* by step, of wake-ups of the former of a pair: the next one */
-	uint8_t *fills;	 /* by thread: 0, not decided yet; FILLS_NO, FILLS_YES */
+	uint64_t *ran; /* by step: running time of its thread up to there */
+	uint32_t *
+		later; /* by step, if it is a WAKE that ends a producer's wait: the next such one */
+	uint8_t *fills; /* by thread: 0, not decided yet; FILLS_NO, FILLS_YES */
 	struct pair *pairs;
 	uint32_t npairs;
 	struct qz_hash_table index;
@@ -92,7 +92,7 @@ static int make_meetings(struct rules *r)
 	return r->meetings ? 0 : -ENOMEM;
 }
 
-/* What the same thread does next at once, if that is to wake another one at the same object. */
+/* Whether the thread wakes another one at the same object right afterwards. */
 static bool goes_on(const struct rules *r, const struct step *wake)
 {
 	uint32_t i = wake->next;
@@ -158,15 +158,15 @@ static void judge_locks(struct rules *r)
 		r->meetings[i].lock = r->meetings[i].locked > r->meetings[i].unlocked;
 }
 
-/* ---- waits that were for nothing ---- */
+/* ---- waits after which a thread found no work ---- */
 
 /*
- * Of all that are woken together, some find nothing to do and wait again; and who is woken for a lock may find that
- * another one has it already. What ended the last of such waits is what was waited for.
+ * Of threads that are woken together, some find no work and wait again. A thread that is woken for a lock may find it
+ * taken. Such waits are one with the wait that follows: what ended the last one is what the thread waited for.
  */
 static void drop_vain_waits(struct rules *r, const struct step_thread *t)
 {
-	struct step *steps = r->all->steps, *last[2] = {0}; /* [1]: for a lock */
+	struct step *steps = r->all->steps, *last[2] = {0}; /* [1]: of waits for locks */
 	uint64_t ran[2] = {0};
 
 	for (uint32_t i = t->first; i != REPLAY_NONE; i = steps[i].next) {
@@ -192,11 +192,11 @@ static void drop_vain_waits(struct rules *r, const struct step_thread *t)
 	}
 }
 
-/* ---- where all meet ---- */
+/* ---- meetings ---- */
 
 /*
- * All that wait are woken each time, and work before they come again. Where but two do, one may hand over to the other
- * one; but not if each waits for the other one now and then, in the same code.
+ * Whether threads meet at an object: each time, all that wait are woken, and they work before they come again. If there are
+ * only two threads, one may hand over to the other instead; unless each waits for the other now and then, at the same place.
  */
 static void judge_meetings(struct rules *r)
 {
@@ -224,9 +224,9 @@ static void mark_locks(struct rules *r)
 	}
 }
 
-/* ---- who comes after whom ---- */
+/* ---- queues ---- */
 
-/* It ran far longer before it first waited than it did between later waits. */
+/* Whether the thread ran far longer before its first wait than between later ones. */
 static bool fills(struct rules *r, uint32_t thread)
 {
 	uint8_t *known = &r->fills[thread];
@@ -265,7 +265,7 @@ static int64_t pair_of(struct rules *r, uint32_t waiter, uint32_t waker)
 	return QZ_INTERN(&r->index, &r->pairs, &r->npairs, &key, high);
 }
 
-/* Whether a wake-up has to do with a queue. */
+/* Whether a wake-up may belong to a queue. */
 static bool is_handed_over(const struct rules *r, const struct step *s)
 {
 	const struct meeting *m;
@@ -305,8 +305,8 @@ static void note_pair(struct rules *r, struct pair *p, uint32_t wake)
 }
 
 /*
- * While the queue is full one takes as many out as the other one puts in. So what had been put in and not taken out when
- * it first was full is known from what both had run until then.
+ * While the queue is full, both threads move the same number of items. So the length of the queue, as running time of the
+ * later thread, follows from what both had run when it first was full.
  */
 static void find_ahead(struct pair *p)
 {
@@ -340,7 +340,7 @@ static int find_pairs(struct rules *r)
 	return 0;
 }
 
-/* The WAKE has to come after that WAIT. Only the first one that has to needs to know. */
+/* This WAKE has to come after that WAIT. Marking the first such WAKE is enough. */
 static void tie(struct rules *r, uint32_t wake, uint32_t wait)
 {
 	struct step *steps = r->all->steps;
@@ -351,7 +351,7 @@ static void tie(struct rules *r, uint32_t wake, uint32_t wait)
 	steps[wake].need = wait;
 }
 
-/* The last wait for room that the later one cannot be ahead of when it wakes; or REPLAY_NONE. */
+/* The last wait for room to which the former thread must have come before this WAKE; or REPLAY_NONE. */
 static uint32_t needed(const struct rules *r, struct pair *p, uint32_t wake)
 {
 	while (p->next != REPLAY_NONE && r->ran[p->next] + p->ahead <= r->ran[wake]) {

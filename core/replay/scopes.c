@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Scopes and processes: how many threads run, or could, and for how long. */
+/* Scopes and processes: how many threads run or are ready, and for how long. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/replay/state.h"
 
-/* Since it was charged last. That may be in the future: until then records are lost, and no level is known. */
+/* Time since the scope was last charged. That may lie in the future, if records up to then are lost: no level is known. */
 static uint64_t elapsed(const struct replay_parallelism *s, uint64_t now)
 {
 	return now > s->pub.since ? now - s->pub.since : 0;
@@ -253,7 +253,7 @@ int64_t replay_process__get(struct replay *r, uint32_t pid, uint32_t creator)
 	return i;
 }
 
-/* Seldom: of programs in containers, at waits for a lock whose word names an owner. */
+/* A slow search. Rarely needed: for programs in containers that wait for a lock whose word has an owner. */
 uint32_t replay_process__own(const struct replay *r, uint32_t process, uint32_t own_tid)
 {
 	for (uint32_t i = 0; i < r->threads.n; i++) {
@@ -299,7 +299,7 @@ void replay_process__join(struct replay *r, uint32_t process, struct replay_row 
 	if (p->scope == REPLAY_NONE)
 		return;
 	s = replay__parallelism(r, p->scope);
-	if (!s->pub.threads) { /* what was before was not observed */
+	if (!s->pub.threads) { /* the scope begins now: earlier time was not observed */
 		s->level_ns[0] = 0;
 		replay_parallelism__start(s, r);
 	}
@@ -327,7 +327,7 @@ void replay_process__leave(struct replay *r, struct replay_row *t)
 
 /* ---- for the user ---- */
 
-/* Threads of the process that are there already, of no scope so far. */
+/* Takes the living threads of the process into its scope. */
 static int replay_process__adopt_all(struct replay *r, uint32_t process)
 {
 	for (uint32_t i = 0, n = r->threads.n; i < n; i++) {

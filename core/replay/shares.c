@@ -5,7 +5,7 @@
 #include "core/replay/steps.h"
 
 #define PRIOR                                                                                      \
-	16 /* of the own samples, so many weigh as much as all that is known of such segments */
+	16 /* so many samples of a segment's own count as much as all samples of such segments */
 
 static void add(struct step_segment *g, const struct step *samples, uint32_t candidate)
 {
@@ -45,7 +45,7 @@ static float blend(float in, float samples, float prior, float known)
 	return samples + weight > 0 ? (in + weight * known) / (samples + weight) : 0;
 }
 
-/* The candidate's share in segments that ran as long, and in all between these places. Negative: there is no sample. */
+/* The candidate's share, from segments of the same length and from all between these places. Negative: no samples. */
 static float known_of(const struct replay_steps *all, const struct step_segment *g,
 		      uint32_t candidate)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What threads do, written down as steps while records are applied. A step has what the thread ran since the step
- * before; what it was ready for is left out, since that follows from who else ran, but for two things: the way to a
- * processor after a wake-up, and the time that others had its processor who are no threads of its scope.
+ * Keeps what threads do, as steps, while records are applied. A step has the thread's running time since the step before.
+ * Ready time is left out, because the rerun computes it anew, except for two parts: the time that a woken thread takes to
+ * get to a free processor, and the time for which threads outside of the scope have its processor.
  */
 #include "core/replay/steps.h"
 
@@ -66,7 +66,7 @@ static bool step_segment__is(const void *context, uint32_t i, const void *key)
 	       all->segments[i].length == s->length;
 }
 
-/* 0: there are too many. */
+/* The number of the segment. 0: there are too many. */
 static uint32_t step_segment__intern(struct replay_steps *all, struct step_segment key)
 {
 	uint32_t hash = qz_hash_table__hash_number(key.from, (uint64_t)key.length << 32 | key.to);
@@ -137,7 +137,7 @@ static uint64_t ran(const struct replay *r, const struct replay_row *t)
 	       (t->pub.state == REPLAY_RUNNING ? r->now - t->pub.since : 0);
 }
 
-/* A step at which a segment ends: with all that the thread ran since the last one. */
+/* Adds a step at which a segment ends, with the running time of the thread since its last step. */
 static uint32_t step__bound(struct replay *r, const struct replay_row *row, struct step_thread *t,
 			    uint8_t kind, uint32_t place)
 {
@@ -241,8 +241,8 @@ void replay_steps__exit(struct replay *r, const struct replay_row *row)
 }
 
 /*
- * A thread that another one ends, by exit_group or a signal, does not count: how far it would have come is of no
- * interest. One that sleeps then is woken by that call; one that runs ends after the first thread of its process.
+ * Whether another thread ended this one, by exit_group or a signal. The rerun does not wait for such a thread. If it slept, that
+ * call has woken it; if it ran, it ends after the first thread of its process.
  */
 static bool is_killed(const struct replay *r, const struct replay_row *row)
 {
@@ -277,7 +277,7 @@ void replay_steps__preempt(struct replay *r, struct replay_row *row)
 		begin_ready(r, row, t, true);
 }
 
-/* The words that a thread waits at tell that another one has the lock. */
+/* Whether the futex word of the wait says that another thread holds the lock. */
 static bool is_lock(const struct replay *r, const struct replay_row *row, uint64_t words)
 {
 	uint32_t i = row->stay.object;
@@ -303,7 +303,7 @@ void replay_steps__block(struct replay *r, struct replay_row *row, uint64_t word
 		r->steps->steps[i].flags |= STEP_LOCKED;
 }
 
-/* What the waker does: its place where that is known, else what it did to whom. */
+/* A number for the waker's place: by its stack or site if that is known, else by the wait that it ends. */
 static uint32_t place_of_waker(const struct replay_row *row, const struct replay_waker *waker)
 {
 	uint32_t stack = QZ_LOG_STACK(waker->place);
@@ -313,7 +313,7 @@ static uint32_t place_of_waker(const struct replay_row *row, const struct replay
 								      : place_of(&row->stay));
 }
 
-/* The thread of the same scope that wakes on purpose, or NULL. */
+/* The thread of the same scope that has woken this one on purpose; NULL: there is none. */
 static struct replay_row *waker_of(const struct replay *r, const struct replay_row *row,
 				   const struct replay_waker *waker)
 {
@@ -357,7 +357,7 @@ void replay_steps__wake(struct replay *r, struct replay_row *row, const struct r
 	}
 }
 
-/* Whatever it did meanwhile, that takes as long. */
+/* What the thread did while its state was unknown takes as long in the rerun. */
 static void pass_unknown(struct replay *r, struct replay_row *row, struct step_thread *t)
 {
 	uint64_t ns = r->now - row->pub.since;
@@ -368,8 +368,8 @@ static void pass_unknown(struct replay *r, struct replay_row *row, struct step_t
 }
 
 /*
- * It comes to a processor. While its scope had room for it, it was on its way after a wake-up; or others had its
- * processor, which goes with what it runs.
+ * A thread comes to a processor. Ready time during which its scope left one free for it is, after a wake-up, the way to
+ * that processor. After a preemption, threads outside of the scope had its processor: then it is added to its running time.
  */
 void replay_steps__come(struct replay *r, struct replay_row *row)
 {
@@ -425,7 +425,7 @@ void replay_steps__sample(struct replay *r, struct replay_row *row,
 
 /* ---- candidates ---- */
 
-/* A thread that is there already, in whatever state, from now on. */
+/* Keeps the steps of a thread that exists already, from now on. */
 static void begin_again(struct replay *r, struct replay_row *row)
 {
 	struct step_thread *t;
@@ -463,7 +463,7 @@ void replay__know_candidate(struct replay *r, uint32_t candidate)
 
 	if (!all || candidate >= REPLAY_CANDIDATES)
 		return;
-	/* what was before any candidate was known tells little */
+	/* steps from before the first candidate was known are of little use: begin anew */
 	if (!all->candidates && all->n > STEPS_MOST / 4) {
 		replay_steps__restart(r);
 		all->part = true;

@@ -9,7 +9,7 @@
 #include "core/util/order.h"
 #include "core/util/vec.h"
 
-/* Records of one processor that wait for the horizon. */
+/* Records of one processor that are not applied yet. */
 struct pending {
 	struct qz_log_record *records;
 	uint64_t n, room;
@@ -98,12 +98,12 @@ static int apply(void *context, uint32_t cpu, const struct qz_log_record *record
 	struct replay_stream *s = context;
 	int err = replay__apply(s->replay, cpu, record);
 
-	/* what cannot be a record changes nothing, and is among the odd ones */
+	/* an invalid record changes nothing, and is counted */
 	s->refused += err == -EINVAL;
 	return err == -EINVAL ? 0 : err;
 }
 
-/* All that happened up to a time is applied; the rest stays. */
+/* Applies all records up to the time; the rest stays. */
 static int merge(struct replay_stream *s, uint64_t horizon)
 {
 	int err;
@@ -132,7 +132,7 @@ static int by_beginning(const void *a, const void *b)
 	return qz_order(x->from, y->from);
 }
 
-/* Each loss has its place among the records. */
+/* Losses are applied at their place among the records. */
 int replay_stream__advance(struct replay_stream *s, uint64_t horizon)
 {
 	int err = 0;

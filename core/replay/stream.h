@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A buffer between the logs of several processors and a replay: records are kept until all earlier ones are there, then
- * applied in order. Pure; not thread-safe. Functions return 0 or -ENOMEM.
+ * A buffer between the logs of several processors and a replay: it keeps records until all earlier ones have come, then
+ * applies them in order. Pure; not thread-safe. Functions return 0 or -ENOMEM.
  */
 #ifndef QUARTZ_CORE_REPLAY_STREAM_H
 #define QUARTZ_CORE_REPLAY_STREAM_H
@@ -27,10 +27,10 @@ int replay_stream__put(struct replay_stream *s, uint32_t cpu, const struct qz_lo
 int replay_stream__lose(struct replay_stream *s, uint32_t cpu, uint64_t n, uint64_t from,
 			uint64_t until);
 
-/* Records that wait to be applied. */
+/* Number of records that are not applied yet. */
 uint64_t replay_stream__held(const struct replay_stream *s);
 
-/* All records up to a time are there: applies them. */
+/* To be called when all records up to the time have come: applies them. */
 int replay_stream__advance(struct replay_stream *s, uint64_t horizon);
 
 /* The number of missing records; and of invalid ones, which changed nothing. */

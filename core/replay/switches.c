@@ -2,9 +2,9 @@
 /*
  * Switches and wake-ups, and the rules for records that are missing or out of order.
  *
- * A switch names who leaves. If that is not who came last, a switch was not seen: who was there is not known from now on,
- * and who leaves came just now. If who leaves has meanwhile been seen to come elsewhere, the two processors' records are
- * in the wrong order: it has left already.
+ * A switch names the thread that leaves. If another thread came to the processor last, a switch was missed: the state of
+ * that other thread is unknown from now on, and the leaving thread counts as just come. If the leaving thread has already
+ * come to another processor, the records of the two processors are in the wrong order, and it has left already.
  */
 #include <errno.h>
 
@@ -29,7 +29,7 @@ void replay_cpu__take_away(struct replay *r, const struct replay_row *t)
 	c->at = r->now;
 }
 
-/* The thread there has left; when and why is not known. */
+/* The thread on the processor has left; when and why is not known. */
 static void replay_cpu__vanish(struct replay *r, struct replay_cpu *c)
 {
 	struct replay_row *t;
@@ -84,13 +84,13 @@ static struct replay_waker replay_waker__of(struct replay *r, uint32_t cpu,
 	return waker;
 }
 
-/* The thread waits, and can go on from now. */
+/* A blocked thread becomes ready. */
 static void replay_row__wake(struct replay *r, struct replay_row *t,
 			     const struct replay_waker *waker)
 {
 	uint64_t room_ns = replay_parallelism__room_ns(r->machine, r->now) - t->stay.room_ns;
 
-	if (t->bound) /* its processor runs another one now, mostly the waker, or nothing */
+	if (t->bound) /* its processor is idle, or runs another thread, mostly the waker */
 		room_ns = r->cpus[t->cpu].thread == REPLAY_NONE ? r->now - t->stay.began : 0;
 	if (r->steps)
 		replay_steps__wake(r, t, waker);
@@ -115,7 +115,7 @@ void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_re
 	case REPLAY_BLOCKED:
 		replay_row__wake(r, t, &waker);
 		break;
-	case REPLAY_UNKNOWN: /* it slept, or there would be no wake-up */
+	case REPLAY_UNKNOWN: /* it must have slept, since it is woken */
 		replay_stay__begin(r, t, QZ_WAIT_UNKNOWN, NULL);
 		replay_row__wake(r, t, &waker);
 		break;
@@ -131,7 +131,7 @@ void replay__apply_waking(struct replay *r, uint32_t cpu, const struct qz_log_re
 		t->early_at = r->now;
 		t->early = waker;
 		break;
-	default: /* it can go on already */
+	default: /* it is ready or runs */
 		break;
 	}
 }
@@ -208,7 +208,7 @@ static void replay_row__leave(struct replay *r, struct replay_row *t,
 	t->owes_waking = false;
 }
 
-/* A thread that a switch names: it is taken in if each process counts and it is a new one. */
+/* The thread that a switch names. If every process counts, an unknown one gets a row. */
 static struct replay_row *replay__meet(struct replay *r, uint32_t tid)
 {
 	uint32_t i = tid ? replay_row__find(r, tid) : REPLAY_NONE;
@@ -216,7 +216,7 @@ static struct replay_row *replay__meet(struct replay *r, uint32_t tid)
 
 	if (i != REPLAY_NONE)
 		return replay__row(r, i);
-	/* once all were found, there are none but those that are in no list, of which not every switch is seen */
+	/* after all threads were found, only those that are in no list are unknown, and not all of their switches are seen */
 	if (!tid || is_filtered(r) || (r->settled && !r->counts.lost_ns))
 		return NULL;
 	r->counts.unborn++;
@@ -226,8 +226,8 @@ static struct replay_row *replay__meet(struct replay *r, uint32_t tid)
 }
 
 /*
- * A thread that executes another program has the number of its process before its EXEC is written, and the first thread,
- * which is at its end, has that thread's: one of the two leaves where the other one came in.
+ * In an exec by another thread than the first one, these two threads exchange their numbers before the EXEC record is
+ * written. So one of them may leave a processor to which the other one came.
  */
 static void replay_cpu__see_heir(struct replay *r, const struct replay_cpu *c, uint32_t tid)
 {
@@ -252,7 +252,7 @@ static void replay_cpu__see_heir(struct replay *r, const struct replay_cpu *c, u
 	(first == here ? other : here)->heir = true;
 }
 
-/* The row of who leaves, brought here if it was not; NULL: the thread has no scope, is the idle task, or has left already. */
+/* The row of the leaving thread, which is brought here if need be. NULL: it has none, is the idle task, or has left already. */
 static struct replay_row *replay_cpu__leaver(struct replay *r, uint32_t cpu, uint32_t tid)
 {
 	struct replay_cpu *c = &r->cpus[cpu];
@@ -275,7 +275,7 @@ static struct replay_row *replay_cpu__leaver(struct replay *r, uint32_t cpu, uin
 	return t;
 }
 
-/* Who is said to be there comes, if it was not: a switch was not seen. */
+/* The named thread is on this processor. If another one was, a switch was missed. */
 static void replay_cpu__settle(struct replay *r, uint32_t cpu, uint32_t tid)
 {
 	struct replay_cpu *c = &r->cpus[cpu];

@@ -66,7 +66,7 @@ void replay_row__forget_wait(struct replay *r, struct replay_row *t)
 	replay_row__enter(r, t, REPLAY_UNKNOWN);
 }
 
-/* While records are lost, who is at no processor may come to the one that they are of, and leave it. */
+/* While records of a processor are lost, any thread that is on no processor may come to it and leave it. */
 void replay_row__enter(struct replay *r, struct replay_row *t, enum replay_state state)
 {
 	int running = (state == REPLAY_RUNNING) - (t->pub.state == REPLAY_RUNNING);
@@ -149,14 +149,14 @@ void replay_row__end(struct replay *r, struct replay_row *t)
 	r->ended_threads = i;
 }
 
-/* Its end was not seen. */
+/* The thread has ended unseen. */
 static void end_unseen(struct replay *r, struct replay_row *t)
 {
 	r->counts.unended++;
 	replay_row__end(r, t);
 }
 
-/* Its wait under way becomes two, of which the second one is of the new row. */
+/* Its present wait is divided in two; the second part belongs to the new row. */
 void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process)
 {
 	struct replay_row *n = replay_row__begin(r, t->pub.tid, process), old;
@@ -189,15 +189,16 @@ void replay_row__adopt(struct replay *r, struct replay_row *t, uint32_t process)
 
 /* ---- records ---- */
 
-/* Whether a row is that of a thread which was met just before the record that tells of it. */
+/* Whether the thread was met at a switch just before the record that introduces it. */
 static bool replay_row__is_early(const struct replay *r, const struct replay_row *t)
 {
 	return t->unborn && r->now - t->pub.began <= REPLAY_NEAR_NS;
 }
 
 /*
- * A new thread is in the kernel's lists before its FORK is written: it may be found in between, which can take long if its
- * creator was preempted there. It has not run by then; an earlier thread with its number had to run to end.
+ * Whether the FORK record is that of a thread which was found already. A new thread is in the kernel's lists before its FORK is
+ * written, long before if its creator is preempted in between. It has not run by then, whereas an earlier thread with its
+ * number must have run to end.
  */
 static bool replay_row__was_found(const struct replay_row *t, uint32_t process)
 {
@@ -205,7 +206,7 @@ static bool replay_row__was_found(const struct replay_row *t, uint32_t process)
 	       !t->pub.ns[REPLAY_RUNNING];
 }
 
-/* The first thread of a process comes: those of another one that had its number have ended. */
+/* A process begins: all threads of an earlier process with its number have ended. */
 static int replay__end_former(struct replay *r, uint32_t pid)
 {
 	uint32_t process = replay_process__find(r, pid);
@@ -222,14 +223,14 @@ static int replay__end_former(struct replay *r, uint32_t pid)
 	return 0;
 }
 
-/* Whether it has ended, which was not told: it was not found. Who is at its end is in no list before its last switch. */
+/* Whether a thread that was not found has ended unseen. Threads leave the kernel's lists before their last switch. */
 static bool replay_row__is_lost(const struct replay *r, const struct replay_row *t)
 {
 	return t->unborn ||
 	       (t->finding != r->findings && !(t->exits && t->pub.state == REPLAY_RUNNING));
 }
 
-/* Who is at no processor, and not known to be blocked, is ready. */
+/* All threads were found: those on no processor that are not known to be blocked are ready. */
 static int replay__settle(struct replay *r)
 {
 	r->settled = true;
@@ -238,7 +239,7 @@ static int replay__settle(struct replay *r)
 
 		if (!replay__row(r, i)->lives)
 			continue;
-		if (replay__make_room(r)) /* for waits that end; which moves rows */
+		if (replay__make_room(r)) /* for waits that end; this moves rows */
 			return -ENOMEM;
 		t = replay__row(r, i);
 		if (replay_row__is_lost(r, t)) {
@@ -252,7 +253,7 @@ static int replay__settle(struct replay *r)
 	return 0;
 }
 
-/* Of the scope's process, where each is one. */
+/* For the scope's process, if every process is a scope. */
 static void replay__apply_unit(struct replay *r, uint32_t pid, uint64_t unit)
 {
 	uint32_t i = replay_process__find(r, pid);
@@ -291,7 +292,7 @@ static int replay__apply_fork(struct replay *r, const struct qz_log_record *reco
 		replay_steps__fork(r, replay__row(r, creator), t);
 	if (creator != REPLAY_NONE)
 		memcpy(t->pub.comm, replay__row(r, creator)->pub.comm, sizeof(t->pub.comm));
-	/* the tracepoint of wake-ups is not that of first ones, which come with it */
+	/* the first wake-up of a thread has another tracepoint, and comes with its FORK */
 	replay_stay__begin(r, t, QZ_WAIT_START, NULL);
 	replay_row__enter(r, t, REPLAY_READY);
 	if (!r->options.every_process || r->options.filtered)
@@ -308,7 +309,7 @@ static void replay_row__find_blocked(struct replay *r, struct replay_row *t,
 	replay_row__enter(r, t, REPLAY_BLOCKED);
 }
 
-/* Leaves out what the thread ran while nothing was known of it: the kernel's account has that, too. */
+/* The kernel's account has running time from before the thread was known, which does not count. */
 static void replay_row__leave_out(struct replay *r, struct replay_row *t, uint64_t account)
 {
 	uint64_t ran;
@@ -326,7 +327,7 @@ static int replay__apply_found(struct replay *r, const struct qz_log_record *rec
 	bool is_new = !t || (!t->unborn && t->pub.process != record->other);
 	int64_t process;
 
-	if (t && !t->unborn && !is_new) { /* its FORK was seen, or it is found again */
+	if (t && !t->unborn && !is_new) { /* known by its FORK, or found before */
 		t->finding = r->findings;
 		replay_row__leave_out(r, t, record->object);
 		replay_row__find_blocked(r, t, record);
@@ -351,7 +352,7 @@ static int replay__apply_found(struct replay *r, const struct qz_log_record *rec
 	return 0;
 }
 
-/* The other one that has the number, if any, is to get another one next. */
+/* Another thread that has the number gets its new one by the next record. */
 void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid)
 {
 	uint32_t i = replay_row__number(r, t);
@@ -363,7 +364,7 @@ void replay_row__renumber(struct replay *r, struct replay_row *t, uint32_t tid)
 		r->cpus[t->cpu].tid = tid;
 }
 
-/* The thread has the number of the process from now on, whatever it had; who had that has ended before. */
+/* The thread has the number of the process from now on; the thread that had it has ended. */
 static void replay__apply_exec(struct replay *r, const struct qz_log_record *record)
 {
 	uint32_t leader = replay_row__find(r, record->tid), i;
@@ -412,7 +413,7 @@ static int replay__apply_identity(struct replay *r, const struct qz_log_record *
 			calls->scope(calls->context, REPLAY_NONE, record->site);
 		return 0;
 	}
-	/* found as a descendant of one whose descendants are followed */
+	/* it was found as a descendant of a process whose descendants are followed */
 	if (t->pub.scope == REPLAY_NONE && t->process_row != REPLAY_NONE) {
 		if (replay_process__join_number(r, t->process_row, record->site))
 			return -ENOMEM;
@@ -427,7 +428,7 @@ static int replay__apply_identity(struct replay *r, const struct qz_log_record *
 	return 0;
 }
 
-/* Counts never go back: less than was told before is of another thread, or no count. */
+/* Counts never decrease: a lower one is another thread's, or invalid. */
 static uint64_t grow(__u64 *told, uint64_t now)
 {
 	uint64_t more = now > *told ? now - *told : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where and for what threads wait, and for how long: the table of waits. */
+/* The table of waits: where threads wait, for what, and for how long. */
 #include <stdlib.h>
 
 #include "core/replay/state.h"
@@ -48,7 +48,7 @@ static struct replay_place *replay_place__choose(const struct replay *r, uint32_
 	return place;
 }
 
-/* Twice as many sets. Where there is no memory for that, as many as there are must do. */
+/* Doubles the number of sets. Without memory for that, it stays as it is. */
 static void replay_place__grow(struct replay *r)
 {
 	struct replay_place *old = r->places;
@@ -66,7 +66,7 @@ static void replay_place__grow(struct replay *r)
 	free(old);
 }
 
-/* It may have had another number meanwhile, which does not come back. */
+/* The object may have had another number meanwhile, which is not used again. */
 static void replay_place__tell(struct replay_place *p, uint32_t place)
 {
 	if (p->place == place)
@@ -106,7 +106,7 @@ void replay__apply_site(struct replay *r, const struct qz_log_record *record)
 	};
 }
 
-/* ---- the wait under way ---- */
+/* ---- the present wait of a thread ---- */
 
 uint32_t replay_place__of(struct replay *r, struct replay_row *t, uint32_t site)
 {
@@ -115,7 +115,7 @@ uint32_t replay_place__of(struct replay *r, struct replay_row *t, uint32_t site)
 	return place ? place->place : 0;
 }
 
-/* Who is preempted waits for nothing, even if its place shares a hash with one where threads do. */
+/* A preempted thread waits for no object, even if its site has the hash of another place where threads do. */
 static bool is_preempted(const struct qz_log_record *left)
 {
 	return left && left->state == QZ_LOG_PREEMPTED;
@@ -177,7 +177,7 @@ void replay_stay__restart(struct replay *r, struct replay_row *t)
 	t->stay.room_ns = replay_parallelism__room_ns(r->machine, r->now);
 }
 
-/* Of the scope, over the wait so far. */
+/* Mean nominal parallelism of the scope during the wait so far. */
 static uint16_t replay_stay__nominal(const struct replay *r, const struct replay_row *t)
 {
 	uint64_t elapsed = r->now - t->stay.began, mean;
@@ -258,8 +258,8 @@ static struct replay_wait *replay_wait__get(struct replay *r, struct replay_row 
 }
 
 /*
- * The log gives all waits between two SITE records one place, but each may have been at its own. Hence both the square of
- * their sum and the sum of their squares.
+ * The log has one place for all waits of a site between two of its SITE records, but each may have been at another place.
+ * The variance is between the two extremes: the sum of squares, and the square of the sum.
  */
 static void replay_wait__doubt(struct replay_wait *w, const struct replay_wait *told)
 {
@@ -291,7 +291,7 @@ void replay_stay__end(struct replay *r, struct replay_row *t)
 	w->ready_ns += told.ready_ns;
 	w->handed += t->stay.handed && t->stay.cause == QZ_WAIT_POLL;
 	replay_wait__doubt(w, &told);
-	/* whoever is woken late for it names the object */
+	/* a thread that is woken late names the object */
 	t->stay.blocked_ns = t->stay.ready_ns = 0;
 }
 
@@ -328,7 +328,7 @@ void replay_wait__number(struct replay *r, const struct replay_row *t)
 			rows[i].number = t->pub.number;
 }
 
-/* It is not known yet whose it is: its process has no number. */
+/* Such a wait stays: the process of its thread has no number yet, so it cannot be attributed. */
 static bool replay_wait__stays(const struct replay *r, const struct replay_wait *w)
 {
 	const struct replay_parallelism *s =

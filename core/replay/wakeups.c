@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who woke whom: the table of wake-ups. */
+/* The table of wake-ups: which thread woke others, where, and from waits for what. */
 #include "core/replay/state.h"
 
 static uint32_t replay_wakeup__hash(const struct replay_wakeup *w)
@@ -29,7 +29,7 @@ static uint32_t replay_wakeup__find(const struct replay *r, const struct replay_
 				   w);
 }
 
-/* There is room for it. */
+/* There must be room for it. */
 static uint32_t replay_wakeup__begin(struct replay *r, const struct replay_wakeup *w)
 {
 	struct replay_wakeup *row = (struct replay_wakeup *)r->wakeups.items + r->wakeups.n;
@@ -47,7 +47,7 @@ void replay_wakeup__put(struct replay *r, const struct replay_wakeup *w, uint64_
 	struct replay_wakeup *row;
 
 	if (i == REPLAY_NONE) {
-		if (replay__make_room(r)) /* of those that come with one record, beyond the first */
+		if (replay__make_room(r)) /* one record may add several rows */
 			return;
 		i = replay_wakeup__begin(r, w);
 	}
@@ -56,7 +56,7 @@ void replay_wakeup__put(struct replay *r, const struct replay_wakeup *w, uint64_
 	row->woken_ns += woken_ns;
 }
 
-/* Where the time until woken is not asked for. */
+/* Without the time until woken. */
 static void add_count(struct replay *r, struct replay_row *by, const struct replay_wakeup *w,
 		      uint64_t blocked_ns, bool poll)
 {

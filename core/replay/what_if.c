@@ -7,9 +7,9 @@
 #include "core/replay/steps.h"
 
 /*
- * How it was decided who runs is not known in full. Of these rules, those that come nearest to what was are used, and
- * between them the truth is taken to be. The first ones are the usual ones: Linux's fair scheduler with two
- * processors, since 6.6 and before.
+ * Scheduling rules to choose from, since those of the kernel are not known in full. The rules that reproduce the recorded run
+ * best are used, and their results are the bounds of the figure. The first two are the usual ones: Linux's fair
+ * scheduler on two processors, since 6.6 and before.
  */
 static const struct scheduling rules[] = {
 	{1500000, 1500000}, {1500000, 1000000}, {3000000, 3000000}, {3000000, 1000000},
@@ -19,7 +19,8 @@ static const struct scheduling rules[] = {
 #define RULES (sizeof(rules) / sizeof(*rules))
 #define USED  4
 
-#define HOLD_SPREAD 0.15 /* so far off is the time that a lock is held, which is not seen in full */
+#define HOLD_SPREAD                                                                                \
+	0.15 /* relative error of the time that a lock is held, of which the log has only a part */
 
 struct calibration {
 	uint32_t n;
@@ -32,7 +33,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* As many as matter: where each thread has a processor, none does. */
+/* The number of rules that make a difference: none does if each thread has a processor. */
 static uint32_t count_rules(const struct replay_steps *all, const struct rerun_options *o)
 {
 	uint32_t n = 0;
@@ -42,7 +43,7 @@ static uint32_t count_rules(const struct replay_steps *all, const struct rerun_o
 	return n > o->processors ? RULES : 1;
 }
 
-/* Runs all again as it was. 0 or -ENOMEM. */
+/* Runs the steps again unchanged, by each rule. 0 or -ENOMEM. */
 static int calibrate(const struct replay_steps *all, struct rerun_options *o, uint64_t kept_ns,
 		     struct calibration *c)
 {
@@ -66,7 +67,7 @@ static int calibrate(const struct replay_steps *all, struct rerun_options *o, ui
 	return 0;
 }
 
-/* What the thread runs, and what of that is the candidate's. */
+/* The running time of the thread, and the candidate's part of it. */
 static void add_thread(const struct replay_steps *all, const struct step_thread *t,
 		       const float *shares, uint32_t candidate, struct replay_what_if *w)
 {
@@ -79,7 +80,8 @@ static void add_thread(const struct replay_steps *all, const struct step_thread 
 		counts |= all->steps[i].kind == STEP_END && !(all->steps[i].flags & STEP_KILLED);
 		counts |= all->full != 0;
 	}
-	if (all->full || all->part) { /* what was not kept is like what was */
+	if (all->full ||
+	    all->part) { /* steps that were not kept are assumed to be like the others */
 		run *= (double)w->elapsed_ns / (double)w->kept_ns;
 		work *= (double)w->elapsed_ns / (double)w->kept_ns;
 	}
@@ -92,7 +94,7 @@ static void add_thread(const struct replay_steps *all, const struct step_thread 
 	}
 }
 
-/* No less than a lock is held, but no more than all took. */
+/* Not less than the time for which a lock is held, nor more than the whole took. */
 static double at_least(uint64_t ns, double hold, uint64_t all_ns)
 {
 	if (hold > (double)all_ns)
@@ -100,7 +102,7 @@ static double at_least(uint64_t ns, double hold, uint64_t all_ns)
 	return (double)ns > hold ? (double)ns : hold;
 }
 
-/* What was before the steps. */
+/* The time before the first kept step. */
 static double elapsed_before(const struct replay_what_if *w)
 {
 	return w->elapsed_ns > w->kept_ns ? (double)(w->elapsed_ns - w->kept_ns) : 0;
@@ -110,7 +112,7 @@ static double elapsed_before(const struct replay_what_if *w)
 static int run_each(const struct replay_steps *all, struct rerun_options *o,
 		    const struct calibration *c, struct replay_what_if *w)
 {
-	/* what was not kept is like what was; what was before the first thread stays */
+	/* steps that were not kept are assumed to be like the others; time before the first thread stays */
 	bool part = all->full || all->part;
 	double elapsed = (double)(part ? w->elapsed_ns : w->kept_ns);
 	double rest = part ? 0 : elapsed_before(w), sum = 0;
@@ -153,7 +155,7 @@ static int run_without(const struct replay_steps *all, struct rerun_options *o,
 	return err;
 }
 
-/* The time that the steps of a scope are of. */
+/* The elapsed time that the kept steps of a scope span. */
 static uint64_t kept(const struct replay_steps *all, uint32_t scope, uint64_t until,
 		     struct replay_what_if *w)
 {

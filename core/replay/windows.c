@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Time until woken (Quartz 1990, 3.2.5): when a wait ends, what was waited while a processor was free is charged to the
- * code that the waker ran from the beginning of the wait, or since it was itself woken, until the wake-up; as its
- * samples tell.
+ * Time until woken (Quartz 1990, 3.2.5): when a wait ends, the part of it during which a processor was free is charged to
+ * the code that the waker ran until then, from the beginning of the wait or from the waker's own last wake-up. Its samples
+ * say which code that was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +18,16 @@ struct window_sample {
 };
 
 /*
- * Samples of one thread since it was woken, evenly spaced: when there is no more room every other one goes, and from
- * then on only every other one is taken.
+ * Samples of a thread since it was woken, evenly spaced: when the room is used up, every other sample is dropped, and from
+ * then on only every other one is kept.
  */
 struct replay_window {
-	uint64_t began; /* woken; 0: that was not seen */
+	uint64_t began; /* when it was woken; 0: not known */
 	uint32_t seen, shift, n;
 	struct window_sample samples[WINDOW_SAMPLES];
 };
 
-/* NULL: no memory; its wake-ups count as made by no thread. */
+/* NULL: memory was short; then its wake-ups count as those of no thread. */
 static struct replay_window *window_of(struct replay_row *t)
 {
 	if (!t->window)
@@ -61,9 +61,9 @@ void replay_window__sample(const struct replay *r, struct replay_row *t, uint32_
 }
 
 /*
- * Whether the thread wakes on purpose, or only was interrupted by what does. Not all kernels can say that, so the system
- * calls of the two decide: a program always is in one when it wakes a thread. An interrupt in the midst of a call that
- * might do the same is taken for the call.
+ * Whether the waker does it on purpose, or an interrupt came while it ran. Not all kernels tell, so the system calls of both
+ * threads decide: a program that wakes a thread is in a system call. An interrupt during a call that could do the same
+ * is taken for the call.
  */
 static bool is_on_purpose(const struct replay_row *t, const struct replay_waker *waker)
 {
@@ -81,7 +81,7 @@ static bool is_on_purpose(const struct replay_row *t, const struct replay_waker 
 	return true;
 }
 
-/* In equal parts; samples of one place in a row are charged together. */
+/* In equal parts to all samples; consecutive samples of one place are charged at once. */
 static void share(struct replay *r, struct replay_wakeup *to, const struct replay_window *w,
 		  uint64_t from, uint64_t ns)
 {

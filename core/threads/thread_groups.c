@@ -39,8 +39,7 @@ static bool is_generic(const struct qz_procedure *proc)
 		"thread_run",
 		"pythread_wrapper",
 	};
-	static const char *const modules[] = {"libstdc++.so", "libc++.so", "libglib-2.0.so",
-					      "libquartz-preload.so"};
+	static const char *const modules[] = {"libstdc++.so", "libc++.so", "libglib-2.0.so"};
 	const char *module = qz_base_name(proc->module);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -67,7 +67,7 @@ struct use {
 static void count_in(struct use *use, const struct page *page)
 {
 	use->pages++;
-	use->more += page->whole ? 0 : page->nsegments - 1;
+	use->more += page->nsegments - 1;
 }
 
 static void count_use(const struct shm_sets *sets, uid_t uid, struct use *own, struct use *users,
@@ -274,21 +274,6 @@ static struct page *new_page(const struct page_owner *owner)
 	return page;
 }
 
-/* Maps all slots of a page set of /dev/quartz, which lie after its tables. */
-static int map_device(struct page *page, int device)
-{
-	void *slots = mmap(NULL, QZ_SEGMENTS * QZ_SEGMENT_SIZE, PROT_READ, MAP_SHARED, device,
-			   QZ_TABLES_SIZE);
-
-	if (slots == MAP_FAILED)
-		return -errno;
-	page->slots = slots;
-	page->whole = true;
-	page->nsegments = QZ_SEGMENTS;
-	page->tables = device;
-	return 0;
-}
-
 static int place(struct shm_sets *sets, struct page *page, int pidfd, struct page_memory *memory)
 {
 	int err;
@@ -296,7 +281,7 @@ static int place(struct shm_sets *sets, struct page *page, int pidfd, struct pag
 	page->index = find_room(sets, page->pid, page->uid);
 	if (page->index == MAX_PAGES)
 		return -EAGAIN;
-	err = memory->device >= 0 ? map_device(page, memory->device) : fill_memory(page, memory);
+	err = fill_memory(page, memory);
 	if (!err)
 		publish(sets, page, pidfd);
 	return err;
@@ -325,8 +310,7 @@ int shm_sets__open(struct shm_sets *sets, const struct page_owner *owner,
 
 /*
  * Seals a segment so that the process can punch no holes into what it has written. The process must
- * have mapped it before, and says so. Segments of the device have no descriptor that could be
- * sealed.
+ * have mapped it before, and says so.
  */
 static bool is_sealed(struct shm_sets *sets, struct page *page, uint32_t number)
 {
@@ -439,7 +423,7 @@ static int grow_locked(struct shm_sets *sets, struct page *page, uint32_t number
 
 	if (!page || __atomic_load_n(&page->over, __ATOMIC_ACQUIRE))
 		return -ENOENT;
-	if (page->whole || number != page->nsegments || number >= QZ_SEGMENTS)
+	if (number != page->nsegments || number >= QZ_SEGMENTS)
 		return -EINVAL;
 	fd = may_have_more(sets, page->uid) ? add_segment(page) : -EAGAIN;
 	if (fd < 0)

@@ -42,7 +42,6 @@ struct page {
 	const struct qz_slot *slots;
 	uint32_t nsegments;
 	struct segment segments[QZ_SEGMENTS];
-	bool whole; /* memory of the device: all slots are mapped at once */
 	bool over; /* the process has ended, executed another program, or opened another page set */
 	uint32_t closing; /* for the main thread; 0 at first */
 	uint32_t pairs;	  /* for the main thread: pairs of procedures already in the profile */
@@ -62,13 +61,9 @@ struct page_owner {
 	int pidfd;
 };
 
-/*
- * The memory of a page set: new, with descriptors for the process, which the caller closes; or that
- * of /dev/quartz.
- */
+/* The memory of a new page set: descriptors for the process, which the caller closes. */
 struct page_memory {
-	int device;	     /* of /dev/quartz, is taken over; -1: new memory is made */
-	uint32_t generation; /* else: */
+	uint32_t generation;
 	int tables, segment;
 };
 

@@ -31,18 +31,14 @@ uint64_t loss_accounting__unsampled_ns(const struct collector *c)
 }
 
 /*
- * Nothing is expected of the time after the clock stopped by itself. Of timers it counts as idle: it is not known how
- * many of them fired, since there are kernels on which those of an idle processor run no program.
+ * Nothing is expected of the time after the clock stopped by itself. It counts as idle: it is not known how many timers
+ * fired, since there are kernels on which those of an idle processor run no program.
  */
 static uint64_t expected(const struct collector *c)
 {
-	uint64_t idle_ns = loss_accounting__unsampled_ns(c);
-	uint64_t alone = bpf_runtime__control(c->bpf)->samples_left, n;
+	uint64_t alone_ns = bpf_runtime__alone_ns(c->bpf) * perf_sampler__online(c->sampler);
 
-	if (perf_sampler__by_timer(c->sampler))
-		idle_ns += bpf_runtime__alone_ns(c->bpf) * perf_sampler__online(c->sampler);
-	n = perf_sampler__expected(c->sampler, idle_ns);
-	return n > alone ? n - alone : 0;
+	return perf_sampler__expected(c->sampler, loss_accounting__unsampled_ns(c) + alone_ns);
 }
 
 /* What each processor counts for itself. */

@@ -30,8 +30,8 @@ struct rounds *rounds__new(struct module_rounds *module_rounds, uint32_t rate, u
 	rounds->tracker = tracker;
 	rounds->context = *context;
 	rounds->buffer.stacks = calloc(n, sizeof(*rounds->buffer.stacks));
-	rounds->buffer.frames = calloc(2ul * n, sizeof(*rounds->buffer.frames));
-	rounds->buffer.nframes = 2 * n;
+	rounds->buffer.frames = calloc(n, sizeof(*rounds->buffer.frames));
+	rounds->buffer.nframes = n;
 	rounds->answers = calloc(n, sizeof(*rounds->answers));
 	if (!rounds->buffer.stacks || !rounds->buffer.frames || !rounds->answers) {
 		rounds__free(rounds);
@@ -58,21 +58,18 @@ static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 {
 	struct image *image = address_spaces__of_process(rounds->context.spaces, c->tgid, c->time);
 	struct qz_stack_slot *slot = &rounds->buffer.stacks[rounds->buffer.nstacks];
-	uint32_t offset = 2 * rounds->buffer.nstacks++;
-	uint64_t *frames = &rounds->buffer.frames[offset];
+	uint32_t offset = rounds->buffer.nstacks++;
 
 	*slot = (struct qz_stack_slot) {
 		.hash = 1,
 		.image = image ? image->number : 0,
 		.offset = offset,
-		.nkernel = c->kernel_ip != 0,
 		.nuser = 1,
 		.depth = 1,
 		.end = QZ_UNWIND_OUTERMOST,
 		.stored = QZ_STACK_STORED,
 	};
-	frames[0] = c->kernel_ip;
-	frames[slot->nkernel] = c->user_ip;
+	rounds->buffer.frames[offset] = c->user_ip;
 	if (!image)
 		return;
 	stack__want(&rounds->context, &rounds->buffer, slot);

@@ -81,11 +81,9 @@ void sample_rounds__free(struct sample_rounds *r)
 
 /* ---- which round ---- */
 
-static uint32_t stream_of(const struct taking *t, const struct qz_sample_record *record)
+static uint32_t stream_of(const struct qz_sample_record *record)
 {
-	uint32_t stream = record->time & (TIMER_STREAMS - 1);
-
-	return stream < t->schedule->nstreams ? stream : 0;
+	return record->time & (TIMER_STREAMS - 1);
 }
 
 static uint64_t time_of(const struct taking *t, const struct qz_sample_record *record)
@@ -120,7 +118,7 @@ static int find_instants(struct taking *t, uint32_t cpu)
 		bpf_runtime__records(t->rounds->context.bpf, t->buffer, cpu, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t stream = stream_of(t, &records[i]);
+		uint32_t stream = stream_of(&records[i]);
 		uint64_t time = time_of(t, &records[i]);
 		int64_t k = timer_schedule__round(t->schedule, stream, time);
 		int64_t from = (int64_t)(time - timer_schedule__instant(t->schedule, stream, k));
@@ -134,8 +132,6 @@ static int find_instants(struct taking *t, uint32_t cpu)
 		t->timed[t->n++] =
 			(struct timed_sample) {time, k, stream, QZ_SAMPLE_SERIAL(records[i].key)};
 	}
-	if (t->schedule->nstreams == 1)
-		return 0;
 	tell_apart(t, n);
 	return missed_instants__add(&t->missed, t->schedule, &t->timed[t->n - n], n, t->n - n);
 }
@@ -170,7 +166,7 @@ static void find_off(struct taking *t)
 		r->pause_left--;
 		return;
 	}
-	for (uint32_t i = 0; t->schedule->nstreams > 1 && i < t->schedule->nstreams; i++)
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
 		r->are_off |= is_off(t, i);
 	if (!r->are_off)
 		return;
@@ -278,13 +274,11 @@ static bool spins(const struct qz_sample_record *record, const struct spin_verdi
 	return v->kind == SPIN_MAY_WAIT && !v->was_taught && same;
 }
 
-/* Cycles have no instants. */
 static bool is_late(const struct taking *t, uint32_t place)
 {
 	const struct timed_sample *timed = &t->timed[place];
 
-	return t->schedule->nstreams > 1 &&
-	       (int64_t)(timed->time - timer_schedule__instant(t->schedule, timed->stream,
+	return (int64_t)(timed->time - timer_schedule__instant(t->schedule, timed->stream,
 							       timed->k)) >= LATE_SAMPLE;
 }
 

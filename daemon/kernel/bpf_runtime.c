@@ -254,7 +254,6 @@ static int set_sizes(struct bpf_runtime *bpf)
 	s->rodata->every_process = bpf->opts.every_process;
 	s->rodata->finds_command = bpf->opts.finds_command;
 	s->rodata->pid_namespace = bpf->opts.pid_namespace;
-	s->rodata->sampled_by_timer = bpf->opts.sampled_by_timer;
 	err = bpf_candidates__set_sizes(bpf, bpf->opts.what_if);
 	err = err ?: bpf_log__set_sizes(bpf);
 	err = err ?: bpf_map__set_max_entries(s->maps.cpus, bpf->processors);

@@ -29,7 +29,6 @@ struct bpf_runtime_options {
 	bool lines;		/* of Python are wanted */
 	bool what_if;		/* samples record which candidates they met */
 	bool keep_types;	/* keep the kernel types that programs need, for later runs */
-	bool sampled_by_timer;	/* the sampler runs in interrupts that cannot interrupt a switch */
 };
 
 /* What an event of the ring buffer is given to; the record is valid during the call only. */

@@ -119,8 +119,7 @@ int bpf_scopes__find(struct bpf_runtime *bpf, bpf_scopes_record *call, void *con
 		if (s->bss->threads_found == before)
 			break;
 	}
-	if (!err && bpf->opts.every_process && bpf->opts.sampled_by_timer &&
-	    !bpf->opts.pid_namespace)
+	if (!err && bpf->opts.every_process && !bpf->opts.pid_namespace)
 		s->bss->told_since = bpf_runtime__now();
 	return err ?: check_found(bpf);
 }

@@ -13,10 +13,8 @@ int module_device__open(struct module_device *d)
 	int err;
 
 	d->fd = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	if (d->fd >= 0 && !ioctl(d->fd, QZ_IOC_LISTEN, &listen)) {
-		d->generation = listen.generation;
+	if (d->fd >= 0 && !ioctl(d->fd, QZ_IOC_LISTEN, &listen))
 		return 0;
-	}
 	err = -errno;
 	module_device__close(d);
 	return err;

@@ -3,11 +3,8 @@
 #ifndef QUARTZ_DAEMON_MODULE_DEVICE_H
 #define QUARTZ_DAEMON_MODULE_DEVICE_H
 
-#include <stdint.h>
-
 struct module_device {
 	int fd; /* -1: closed */
-	uint32_t generation;
 };
 
 /*

@@ -33,9 +33,6 @@ struct perf_sampler {
 	struct processor *processors;
 	int prog_fd;
 	uint32_t rate;
-	uint64_t cycle_rate;  /* cycles per second, 0: no PMU, by the cpu-clock */
-	uint64_t full_period; /* ns, or cycles, at the rate that was asked for */
-	uint64_t period;      /* in force: of all streams of a processor together */
 	struct timer_schedule schedule;
 	struct timer_group *groups;	 /* room for all processors */
 	double before;			 /* samples expected until timers or rates last changed */
@@ -78,40 +75,6 @@ struct lost_record {
 	uint64_t id, lost;
 };
 
-/* Cycles per second of the processor that this runs on, counted for a moment; 0 without a PMU. */
-static uint64_t count_cycles(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_HARDWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-	uint64_t values[3] = {0};
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	for (volatile int i = 0; i < 10000000; i++)
-		;
-	if (read(fd, values, sizeof(values)) != sizeof(values))
-		values[2] = 0;
-	close(fd);
-	return values[2] ? (unsigned __int128)values[0] * 1000000000 / values[2] : 0;
-}
-
-/* Once: the kernel may not let us after privileges were given up. */
-static uint64_t cycle_rate(void)
-{
-	static bool known;
-	static uint64_t rate;
-
-	if (!known)
-		rate = count_cycles();
-	known = true;
-	return rate;
-}
-
 struct perf_sampler *perf_sampler__new(void)
 {
 	struct perf_sampler *s = calloc(1, sizeof(*s));
@@ -120,7 +83,6 @@ struct perf_sampler *perf_sampler__new(void)
 		return NULL;
 	pthread_mutex_init(&s->rings, NULL);
 	s->page = sysconf(_SC_PAGESIZE);
-	s->cycle_rate = cycle_rate();
 	s->record = malloc(MAX_RECORD);
 	if (!s->record) {
 		free(s);
@@ -134,24 +96,22 @@ static size_t ring_size(const struct perf_sampler *s)
 	return (SAMPLE_EVENT_PAGES + 1) * s->page;
 }
 
-/* What the event of a processor has counted: cycles, or the time that it was running. */
-static uint64_t counted_by(const struct perf_sampler *s, const struct processor *p)
+/* The time that the event of a processor was running. */
+static uint64_t counted_by(const struct processor *p)
 {
 	uint64_t values[3]; /* value, time enabled, time running */
 
 	if (p->fds[0] < 0 || read(p->fds[0], values, sizeof(values)) != sizeof(values))
 		return p->counted;
-	return s->cycle_rate ? values[0] : values[2];
+	return values[2];
 }
 
-/* How often its timers have fired within so many ns of their start, or cycles. A timer fires first when a period is over. */
+/* How often its timers have fired within so many ns of their start. A timer fires first when a period is over. */
 static uint64_t instants_in(const struct perf_sampler *s, uint64_t counted)
 {
 	uint64_t n = 0;
 
-	if (s->cycle_rate)
-		return counted / s->period;
-	for (uint32_t i = 0; i < s->schedule.nstreams; i++)
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
 		n += counted / s->schedule.period[i];
 	return n;
 }
@@ -159,7 +119,7 @@ static uint64_t instants_in(const struct perf_sampler *s, uint64_t counted)
 static void add_instants(const struct perf_sampler *s, const struct processor *p,
 			 uint64_t *instants, uint64_t *ns)
 {
-	uint64_t counted = counted_by(s, p) - p->counted;
+	uint64_t counted = counted_by(p) - p->counted;
 
 	*instants += instants_in(s, counted);
 	*ns += counted;
@@ -173,8 +133,6 @@ static double expected_since(const struct perf_sampler *s, uint64_t idle_ns)
 
 	for (uint32_t i = 0; i < s->n; i++)
 		add_instants(s, &s->processors[i], &instants, &ns);
-	if (s->cycle_rate) /* cycles do not count while the processor is idle */
-		return instants;
 	return idle < ns ? (double)instants * (ns - idle) / ns : 0;
 }
 
@@ -226,23 +184,12 @@ const char *perf_sampler__error(const struct perf_sampler *s)
 	return s->error;
 }
 
-const char *perf_sampler__event(const struct perf_sampler *s)
-{
-	return s->cycle_rate ? "cycles" : "cpu-clock";
-}
-
-bool perf_sampler__by_timer(const struct perf_sampler *s)
-{
-	return !s->cycle_rate;
-}
-
 static int open_event(const struct perf_sampler *s, uint32_t cpu, uint32_t stream)
 {
 	const struct sample_event event = {
 		.cpu = cpu,
-		.cycles = s->cycle_rate > 0,
 		.reports = !stream,
-		.period = s->cycle_rate ? s->period : s->schedule.period[stream],
+		.period = s->schedule.period[stream],
 	};
 	int fd = sample_event__open(&event);
 
@@ -255,7 +202,7 @@ static int open_processor(struct perf_sampler *s, uint32_t cpu)
 	struct processor *p = &s->processors[cpu];
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < s->schedule.nstreams; i++) {
+	for (uint32_t i = 0; !err && i < TIMER_STREAMS; i++) {
 		p->fds[i] = open_event(s, cpu, i);
 		if (p->fds[i] < 0)
 			err = p->fds[i];
@@ -302,7 +249,7 @@ static int start_timers(struct perf_sampler *s, bool enabled, uint32_t *failed)
 	return err;
 }
 
-/* The events of one processor, at any time; cycles have no phase that they could keep. */
+/* The events of one processor, at any time: out of phase. */
 static int enable_processor(const struct processor *p)
 {
 	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
@@ -336,14 +283,10 @@ static bool is_offline(int err)
 	return err == -ENODEV || err == -ENXIO;
 }
 
-/* Of the rate in force. Cycles are of no one clock: what a round has of them is as near as a period. */
+/* Of the rate in force. */
 static void set_schedule(struct perf_sampler *s, uint32_t halvings)
 {
-	uint64_t period = (1000000000ull << halvings) / s->rate;
-
-	timer_schedule__init(&s->schedule, period, s->cycle_rate ? 1 : TIMER_STREAMS);
-	if (s->cycle_rate)
-		timer_schedule__begin(&s->schedule);
+	timer_schedule__init(&s->schedule, (1000000000ull << halvings) / s->rate);
 }
 
 int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd, uint32_t rate,
@@ -360,19 +303,15 @@ int perf_sampler__start(struct perf_sampler *s, uint32_t processors, int prog_fd
 	s->prog_fd = prog_fd;
 	s->rate = rate;
 	s->idle_ns = idle_ns;
-	/* by its two lowest bits the program tells streams apart */
-	s->period = s->full_period = (s->cycle_rate ?: 1000000000) / rate & ~3ull;
 	set_schedule(s, 0);
 	for (uint32_t i = 0; i < processors; i++)
 		memset(s->processors[i].fds, -1, sizeof(s->processors[i].fds));
 	for (uint32_t i = 0; i < processors && !err; i++) {
 		err = open_processor(s, i);
-		if (!err && s->cycle_rate)
-			err = enable_processor(&s->processors[i]);
 		failed = i;
 		err = is_offline(err) ? 0 : err;
 	}
-	if (!err && !s->cycle_rate)
+	if (!err)
 		err = start_timers(s, false, &failed);
 	return err ? explain(s, failed, err) : 0;
 }
@@ -395,7 +334,7 @@ static bool follow(struct perf_sampler *s, uint32_t cpu)
 	int err = open_processor(s, cpu);
 
 	err = err ?: enable_processor(p);
-	s->restarts |= !err && !s->cycle_rate;
+	s->restarts |= !err;
 	if (err)
 		close_processor(s, p);
 	if (err && !is_offline(err) && !p->refused) {
@@ -521,23 +460,15 @@ uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void 
 
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns)
 {
-	uint64_t period = s->full_period << halvings;
 	uint32_t failed;
 
 	s->before += expected_since(s, idle_ns);
 	s->idle_ns = idle_ns;
 	s->gone_instants = s->gone_ns = 0;
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct processor *p = &s->processors[i];
-
-		p->counted = counted_by(s, p);
-		if (s->cycle_rate && p->fds[0] >= 0)
-			ioctl(p->fds[0], PERF_EVENT_IOC_PERIOD, &period);
-	}
-	s->period = period;
+	for (uint32_t i = 0; i < s->n; i++)
+		s->processors[i].counted = counted_by(&s->processors[i]);
 	set_schedule(s, halvings);
-	if (!s->cycle_rate)
-		start_timers(s, true, &failed);
+	start_timers(s, true, &failed);
 }
 
 const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s)
@@ -547,7 +478,7 @@ const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s
 
 void perf_sampler__restart(struct perf_sampler *s)
 {
-	s->restarts = !s->cycle_rate;
+	s->restarts = true;
 }
 
 bool perf_sampler__wants_restart(const struct perf_sampler *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The perf events of each online processor: one by cycles, or several timers, which are in phase with those of all
+ * The perf events of each online processor: several timers (cpu-clock), which are in phase with those of all
  * other processors. Each runs the sampling program at every period, writes
  * nothing of its own samples, and reports through its ring what is mapped, executed and renamed on
  * that processor. Its running time gives how many samples there should have been.
@@ -19,6 +19,9 @@
 
 struct perf_sampler;
 
+/* The name of its events. */
+#define PERF_SAMPLER_EVENT "cpu-clock"
+
 /* A change of an address space, as the kernel reports it. Times as bpf_ktime_get_ns. */
 struct perf_sampler_mapping {
 	uint64_t time;
@@ -33,7 +36,7 @@ struct perf_sampler_mapping {
 
 typedef void sampler_call(void *context, const struct perf_sampler_mapping *mapping);
 
-/* Finds the event to sample by: processor cycles if there is a PMU, else the cpu-clock. */
+/* NULL with ENOMEM. */
 struct perf_sampler *perf_sampler__new(void);
 void perf_sampler__free(struct perf_sampler *s);
 const char *perf_sampler__error(const struct perf_sampler *s);
@@ -67,7 +70,7 @@ uint64_t perf_sampler__consume(struct perf_sampler *s, sampler_call *call, void 
  */
 void perf_sampler__set_halvings(struct perf_sampler *s, uint32_t halvings, uint64_t idle_ns);
 
-/* When samples are taken, at the rate in force. Of cycles, about when. */
+/* When samples are taken, at the rate in force. */
 const struct timer_schedule *perf_sampler__schedule(const struct perf_sampler *s);
 
 /*
@@ -86,8 +89,6 @@ uint64_t perf_sampler__expected(const struct perf_sampler *s, uint64_t idle_ns);
 /* Reports that the kernel threw away because a ring was full, so far. */
 uint64_t perf_sampler__reports_lost(const struct perf_sampler *s);
 
-const char *perf_sampler__event(const struct perf_sampler *s); /* "cpu-clock" or "cycles" */
-bool perf_sampler__by_timer(const struct perf_sampler *s);     /* the cpu-clock: not an NMI */
 bool perf_sampler__samples(const struct perf_sampler *s, uint32_t cpu); /* whether it is online */
 uint32_t perf_sampler__online(const struct perf_sampler *s); /* processors being sampled */
 

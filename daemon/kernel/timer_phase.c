@@ -28,20 +28,18 @@
  */
 static const uint32_t shares[TIMER_STREAMS] = {289, 263, 237, 211};
 
-void timer_schedule__init(struct timer_schedule *s, uint64_t period, uint32_t nstreams)
+void timer_schedule__init(struct timer_schedule *s, uint64_t period)
 {
-	*s = (struct timer_schedule) {.nstreams = nstreams};
-	for (uint32_t i = 0; i < nstreams; i++) {
-		s->period[i] = nstreams == 1 ? period : period * 1000 / shares[i];
-		s->period[i] = (s->period[i] & ~(uint64_t)(TIMER_STREAMS - 1)) | i;
-	}
+	*s = (struct timer_schedule) {0};
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
+		s->period[i] = (period * 1000 / shares[i] & ~(uint64_t)(TIMER_STREAMS - 1)) | i;
 }
 
 void timer_schedule__begin(struct timer_schedule *s)
 {
 	uint64_t first = qz_clock__now() + MARGIN;
 
-	for (uint32_t i = 0; i < s->nstreams; i++)
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
 		s->origin[i] = first + i * SPREAD;
 }
 
@@ -63,7 +61,7 @@ int64_t timer_schedule__number(const struct timer_schedule *s, uint32_t stream, 
 	uint64_t at = timer_schedule__instant(s, stream, k) - ROUND_TAKES;
 	int64_t number = k;
 
-	for (uint32_t i = 0; i < s->nstreams; i++)
+	for (uint32_t i = 0; i < TIMER_STREAMS; i++)
 		if (i != stream)
 			number += timer_schedule__round(s, i, i < stream ? at : at - 1);
 	return number;
@@ -71,7 +69,7 @@ int64_t timer_schedule__number(const struct timer_schedule *s, uint32_t stream, 
 
 uint64_t timer_schedule__between(const struct timer_schedule *s, uint64_t time)
 {
-	for (uint32_t i = 0, far = 0; far < s->nstreams; i = (i + 1) % s->nstreams) {
+	for (uint32_t i = 0, far = 0; far < TIMER_STREAMS; i = (i + 1) % TIMER_STREAMS) {
 		int64_t k = timer_schedule__round(s, i, time);
 		int64_t from = (int64_t)(time - timer_schedule__instant(s, i, k));
 
@@ -122,7 +120,7 @@ static uint64_t start_timer(struct timer_group *g, uint32_t stream, uint64_t per
 /* On a machine where something always comes in between, what is less good is good enough with each try. */
 static void start_stream(const struct timer_schedule *s, struct timer_group *g, uint32_t stream)
 {
-	uint64_t until = s->origin[0] + PATIENCE * (stream + 1) / s->nstreams;
+	uint64_t until = s->origin[0] + PATIENCE * (stream + 1) / TIMER_STREAMS;
 	uint64_t at = next_instant(s, stream);
 
 	for (uint64_t may = TOLERANCE;; may *= 2) {
@@ -146,7 +144,7 @@ static void *start_group(void *context)
 	CPU_SET(g->cpu, &own);
 	sched_setaffinity(0, sizeof(own), &own);
 	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
-	for (uint32_t i = 0; !g->err && i < g->schedule->nstreams; i++)
+	for (uint32_t i = 0; !g->err && i < TIMER_STREAMS; i++)
 		start_stream(g->schedule, g, i);
 	return NULL;
 }
@@ -163,7 +161,7 @@ void timer_phase__start(struct timer_group *groups, uint32_t n,
 
 		g->schedule = schedule;
 		g->has_thread = !pthread_create(&g->thread, &attr, start_group, g);
-		for (uint32_t k = 0; !g->has_thread && !g->err && k < schedule->nstreams; k++)
+		for (uint32_t k = 0; !g->has_thread && !g->err && k < TIMER_STREAMS; k++)
 			start_timer(g, k, schedule->period[k], 0);
 	}
 	for (uint32_t i = 0; i < n; i++)

@@ -14,16 +14,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TIMER_STREAMS 4 /* events of one processor, at most */
+#define TIMER_STREAMS 4 /* events of one processor */
 
 /* When timers fire: at origin + k * period, for each stream. ns of CLOCK_MONOTONIC. */
 struct timer_schedule {
-	uint32_t nstreams;
 	uint64_t origin[TIMER_STREAMS];
 	uint64_t period[TIMER_STREAMS];
 };
 
-/* The events of one processor: descriptors, as many as there are streams. */
+/* The events of one processor: descriptors. */
 struct timer_group {
 	uint32_t cpu;
 	int fds[TIMER_STREAMS];
@@ -37,10 +36,10 @@ struct timer_group {
 };
 
 /*
- * The periods of so many streams, 1 or TIMER_STREAMS, that fire as often as one of `period` would. The lowest bits of a
- * period are the number of its stream.
+ * The periods of streams that together fire as often as one of `period` would. The lowest bits of a period are the number
+ * of its stream.
  */
-void timer_schedule__init(struct timer_schedule *s, uint64_t period, uint32_t nstreams);
+void timer_schedule__init(struct timer_schedule *s, uint64_t period);
 
 /* Lets a schedule begin soon. */
 void timer_schedule__begin(struct timer_schedule *s);

@@ -11,10 +11,9 @@
 int sample_event__open(const struct sample_event *event)
 {
 	struct perf_event_attr attr = {
-		.type = event->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = event->cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES
-					: (uint64_t)PERF_COUNT_SW_CPU_CLOCK,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = event->period,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,

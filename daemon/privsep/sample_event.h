@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A perf event that samples one processor. quartzd opens it, or has the keeper open it, if the kernel requires a privilege
+ * A timer (cpu-clock) that samples one processor. quartzd opens it, or has the keeper open it, if the kernel requires a privilege
  * that quartzd has given up.
  */
 #ifndef QUARTZ_DAEMON_SAMPLE_EVENT_H
@@ -14,10 +14,8 @@
 
 struct sample_event {
 	uint32_t cpu;
-	uint32_t cycles;  /* 1: by processor cycles, 0: by the cpu-clock */
 	uint32_t reports; /* 1: what is mapped and executed is reported in its ring */
-	uint32_t zero;
-	uint64_t period; /* cycles, or ns */
+	uint64_t period;  /* ns */
 };
 
 /* Disabled, without a program. A descriptor or -errno; -ENODEV or -ENXIO: the processor is offline. */

@@ -17,20 +17,6 @@
 
 #define SLEEP_TRIES 100000 /* of 100 us */
 
-/* In the child only: quartzd itself and what else it starts load nothing. */
-static void set_preload(const char *library)
-{
-	const char *before = getenv("LD_PRELOAD");
-	char *all;
-
-	if (!library)
-		return;
-	if (asprintf(&all, "%s%s%s", library, before ? ":" : "", before ?: "") < 0)
-		_exit(127);
-	setenv("LD_PRELOAD", all, 1);
-	free(all);
-}
-
 /*
  * Changes to the user and sets the environment of a login, except PATH. Until the exec, the process still has a copy of
  * quartzd's memory. The user cannot trace it, because a change of the user makes a process undumpable.
@@ -64,8 +50,8 @@ void command__ignore_signals(void)
 	done = true;
 }
 
-static void run_child(char *const argv[], const char *preload, const cpu_set_t *allowed,
-		      const struct user *user, int go, int failed)
+static void run_child(char *const argv[], const cpu_set_t *allowed, const struct user *user, int go,
+		      int failed)
 {
 	sigset_t none;
 	char byte;
@@ -77,7 +63,6 @@ static void run_child(char *const argv[], const char *preload, const cpu_set_t *
 		signal(ignored[i].signal, ignored[i].before);
 	limits__restore();
 	sched_setaffinity(0, sizeof(*allowed), allowed);
-	set_preload(preload);
 	byte = (char)-become(user);
 	if (write(failed, &byte, 1) != 1 || byte || read(go, &byte, 1) != 1)
 		_exit(127);
@@ -106,8 +91,8 @@ static int await_sleep(pid_t pid)
 	return state[0] == 'S' ? 0 : -ECHILD;
 }
 
-int command__prepare(struct command *c, char *const argv[], const char *preload,
-		     const cpu_set_t *allowed, const struct user *user)
+int command__prepare(struct command *c, char *const argv[], const cpu_set_t *allowed,
+		     const struct user *user)
 {
 	int go[2], failed[2];
 	char byte;
@@ -123,7 +108,7 @@ int command__prepare(struct command *c, char *const argv[], const char *preload,
 	if (!c->pid) {
 		close(go[1]);
 		close(failed[0]);
-		run_child(argv, preload, allowed, user, go[0], failed[1]);
+		run_child(argv, allowed, user, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

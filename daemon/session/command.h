@@ -28,11 +28,11 @@ void command__ignore_signals(void);
 
 /*
  * Makes the process that will become the command and waits. It runs on the processors of `allowed`
- * and with the signal mask and the ignored signals that quartzd was started with, loads `preload` (may be NULL) before
- * what LD_PRELOAD names already, and is run as `user` where that is not NULL. 0 or -errno.
+ * and with the signal mask and the ignored signals that quartzd was started with, and is run as `user` where
+ * that is not NULL. 0 or -errno.
  */
-int command__prepare(struct command *c, char *const argv[], const char *preload,
-		     const cpu_set_t *allowed, const struct user *user);
+int command__prepare(struct command *c, char *const argv[], const cpu_set_t *allowed,
+		     const struct user *user);
 
 /*
  * Opens (O_PATH) the file that the command will execute, as PATH tells, and gives a descriptor, or -1.

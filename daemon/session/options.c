@@ -93,8 +93,6 @@ const struct qz_option options_table[] = {
 	 "Rules about procedures that spin, in addition to\n/etc/quartz/spin-symbols.d; may be "
 	 "repeated."},
 	{"user", 'u', QZ_OPTION_STRING, FIELD(user), "USER", "Run COMMAND as this user."},
-	{"preload", 0, QZ_OPTION_STRING, FIELD(preload), "FILE",
-	 "Library to preload into COMMAND, normally\nlibquartz-preload.so."},
 	{"remove-maps", 0, QZ_OPTION_FLAG, FIELD(remove_maps), NULL,
 	 "Remove the maps of names in /tmp that processes\nof COMMAND have written, and V8's logs "
 	 "of them."},

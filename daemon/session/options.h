@@ -26,7 +26,6 @@ struct options {
 	int64_t rate;	      /* Hz, 0: the default of what is profiled */
 	int64_t max_overhead; /* millionths of the processors, negative: the default */
 	const char *cpu;
-	const char *preload;
 	const char *log;     /* file of the scheduler's log, NULL: it is not kept */
 	const char *what_if; /* candidates, NULL: none */
 	const char *user;    /* whom the command is run as, NULL: the same user as quartzd */

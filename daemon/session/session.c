@@ -497,13 +497,13 @@ static void announce(const struct session *s)
 	if (s->options->system)
 		log_info("attached to every process%s, sampling at %u Hz (%s)",
 			 s->pid_namespace ? " of this PID namespace, not of the host" : "",
-			 options__rate(s->options), perf_sampler__event(s->sampler));
+			 options__rate(s->options), PERF_SAMPLER_EVENT);
 	else if (n == 1)
 		log_info("attached to process %d (%s), sampling at %u Hz (%s)", s->first.pid,
-			 s->first.comm, options__rate(s->options), perf_sampler__event(s->sampler));
+			 s->first.comm, options__rate(s->options), PERF_SAMPLER_EVENT);
 	else
 		log_info("attached to %zu targets, sampling at %u Hz (%s)", n,
-			 options__rate(s->options), perf_sampler__event(s->sampler));
+			 options__rate(s->options), PERF_SAMPLER_EVENT);
 }
 
 /* Of a recording, which is of a person who waits for it. */

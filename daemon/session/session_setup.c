@@ -182,7 +182,7 @@ static void open_to_programs(struct session *s)
 	}
 	s->sets = err ? NULL : shm_sets__new();
 	if (s->sets)
-		s->page_server = shm_server__new(directory, s->bpf, s->sets, &s->device);
+		s->page_server = shm_server__new(directory, s->bpf, s->sets);
 	err = err ?: (s->page_server ? collector__use_pages(s->collector, s->sets) : -errno);
 	if (err)
 		log_warning("%s: %s; what programs say of themselves by libquartz is not read",
@@ -310,7 +310,6 @@ int session__load(struct session *s)
 	s->sampler = perf_sampler__new();
 	if (!s->sampler)
 		return fail_short(-errno);
-	options.sampled_by_timer = perf_sampler__by_timer(s->sampler);
 	s->bpf = bpf_runtime__new(&options);
 	if (!s->bpf)
 		return fail_short(-errno);
@@ -354,7 +353,7 @@ static int describe_run(struct session *s)
 	err = qz_profile__set_string(&p->quartz_version, QUARTZ_VERSION);
 	err = err ?: qz_profile__set_string(&p->kernel, host.release);
 	err = err ?: qz_profile__set_string(&p->machine, host.nodename);
-	err = err ?: qz_profile__set_string(&p->event, perf_sampler__event(s->sampler));
+	err = err ?: qz_profile__set_string(&p->event, PERF_SAMPLER_EVENT);
 	p->rate_hz = options__rate(s->options);
 	p->ceiling_ppm = options__max_overhead(s->options);
 	p->wakes_sampled = !s->options->woken;
@@ -426,8 +425,7 @@ static void join(char *to, size_t size, char *const *words)
 static int prepare_command(struct session *s)
 {
 	const struct user *user = s->options->user ? &s->user : NULL;
-	int err = command__prepare(&s->command, s->options->command, s->options->preload,
-				   &s->allowed, user);
+	int err = command__prepare(&s->command, s->options->command, &s->allowed, user);
 
 	if (err) {
 		char line[512];

@@ -15,7 +15,6 @@
 #include "daemon/kernel/bpf_scopes.h"
 #include "daemon/privsep/fd_ipc.h"
 #include "daemon/util/unix_listener.h"
-#include "daemon/shm/shm_device.h"
 #include "daemon/shm/shm_server.h"
 #include "daemon/util/paths.h"
 
@@ -34,7 +33,6 @@ struct client {
 struct shm_server {
 	struct bpf_runtime *bpf;
 	struct shm_sets *sets;
-	const struct module_device *device;
 	int listener, epoll, stop, lock, flag_fd;
 	struct qz_page_flag *flag;
 	uint32_t generation;
@@ -93,10 +91,9 @@ static int watch(struct shm_server *s, int fd, uint32_t what)
 /* What epoll reports, besides indices of clients. */
 #define LISTENER MAX_CLIENTS
 #define STOP	 (MAX_CLIENTS + 1)
-#define DEVICE	 (MAX_CLIENTS + 2)
 
 struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
-				   struct shm_sets *sets, const struct module_device *device)
+				   struct shm_sets *sets)
 {
 	const struct unix_listener_options options = {SOCK_SEQPACKET, BACKLOG, -1, 0666};
 	struct shm_server *s = calloc(1, sizeof(*s));
@@ -106,7 +103,6 @@ struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bp
 		return NULL;
 	s->bpf = bpf;
 	s->sets = sets;
-	s->device = device;
 	s->listener = s->lock = s->flag_fd = -1;
 	for (int i = 0; i < MAX_CLIENTS; i++)
 		s->clients[i].fd = -1;
@@ -119,8 +115,6 @@ struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bp
 					     &s->listener);
 	err = err ?: watch(s, s->listener, LISTENER);
 	err = err ?: watch(s, s->stop, STOP);
-	if (device->fd >= 0)
-		err = err ?: watch(s, device->fd, DEVICE);
 	if (!err)
 		return s;
 	shm_server__free(s);
@@ -176,8 +170,8 @@ static int find_owner(const struct shm_server *s, const struct ucred *process,
  * The addresses are the process's own word: BPF only ever reads from them as that process, and what
  * it finds there is checked like anything else that the process shares.
  */
-int shm_server__open_set(struct shm_server *s, const struct ucred *process,
-			 struct qz_page_place *place, struct page_memory *memory)
+static int open_for(struct shm_server *s, const struct ucred *process, struct qz_page_place *place,
+		    struct page_memory *memory)
 {
 	struct page_owner owner;
 	int err = find_owner(s, process, &owner);
@@ -200,8 +194,8 @@ static int open_set(struct shm_server *s, const struct client *c, const struct q
 		.tables = r->tables_address,
 		.slot_pointer = r->slot_pointer_offset,
 	};
-	struct page_memory memory = {.device = -1, .generation = s->generation};
-	int err = shm_server__open_set(s, &c->peer, &place, &memory);
+	struct page_memory memory = {.generation = s->generation};
+	int err = open_for(s, &c->peer, &place, &memory);
 
 	if (err)
 		return err;
@@ -332,8 +326,6 @@ static void *serve(void *argument)
 
 			if (what == STOP)
 				stop = true;
-			else if (what == DEVICE)
-				shm_device__answer(s->device, s, s->sets);
 			else if (what == LISTENER)
 				take_clients(s);
 			else if (s->clients[what].fd >= 0)
@@ -350,7 +342,6 @@ int shm_server__start(struct shm_server *s)
 	if (err)
 		return -err;
 	s->started = true;
-	s->flag->device = s->device->generation;
 	__atomic_store_n(&s->flag->generation, s->generation, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#include "daemon/kernel/module_device.h"
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/attribution/shm_sets.h"
 
@@ -20,18 +19,11 @@
 struct shm_server;
 
 /*
- * Listens in `directory`, which must exist, and at the device unless that is closed. Programs are not told yet. Borrows
- * bpf, the page sets and the device, which must outlive it. NULL with errno.
+ * Listens in `directory`, which must exist. Programs are not told yet. Borrows bpf and the page sets, which must outlive it.
+ * NULL with errno.
  */
 struct shm_server *shm_server__new(const char *directory, struct bpf_runtime *bpf,
-				   struct shm_sets *sets, const struct module_device *device);
-
-/*
- * Opens a page set (shm_sets.h) for a process and says where it has it; place->index is set. 0, -ESRCH when
- * it is not profiled or is gone, or -errno. The server's thread.
- */
-int shm_server__open_set(struct shm_server *s, const struct ucred *process,
-			 struct qz_page_place *place, struct page_memory *memory);
+				   struct shm_sets *sets);
 
 /* Serves, and tells the programs that run already that quartzd listens. 0 or -errno. */
 int shm_server__start(struct shm_server *s);

@@ -45,18 +45,12 @@
  * same value.) When it is ready to answer, it stores that value in `generation`; at a clean end, it
  * stores 0 there. A process that sees another generation than that of its page set connects again.
  * A quartzd that was killed leaves the flag set: programs then keep writing, at full cost, to pages that no process reads.
- *
- * If quartz.ko is loaded, it has such a page, too (QZ_DEVICE_FLAG of quartz/device.h), for
- * processes that find no QZ_PAGE_FLAG and have no QUARTZ_RUNTIME_DIR. If `device`, or that page,
- * says that the same quartzd listens at the device, a process asks the device for its page set
- * first. That is one file, with the tables at offset 0 and all slots at QZ_TABLES_SIZE. A process
- * that may not open the device, or finds another generation in the header, asks the socket.
  */
 struct qz_page_flag {
 	__u32 generation;  /* of the quartzd that listens, 0: none */
 	__u32 last;	   /* the last generation used; for quartzd only */
 	__u32 patience_ms; /* see QZ_PAGE_SOCKET; 0: QZ_PAGE_PATIENCE_MS */
-	__u32 device;	   /* its generation at /dev/quartz, 0: it does not listen there */
+	__u32 reserved;	   /* 0 */
 };
 
 /*
@@ -241,7 +235,6 @@ struct qz_page_header {
 };
 
 #define QZ_PAGE_INSTRUMENTED 1 /* hooks of the compiler are in use */
-#define QZ_PAGE_PRELOADED    2 /* pthread functions are wrapped */
 
 /*
  * Procedures and objects, in one hash table. The id is the index + 1 and never changes, even if

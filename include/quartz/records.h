@@ -577,7 +577,6 @@ struct qz_text_thread {
 struct qz_control {
 	__u64 heartbeat; /* written every tick, 0 before the first; the text tables print its age */
 	__u64 left_alone; /* when the sampler found that quartzd does not run, see bpf/watchdog.bpf.h; 0: it runs */
-	__u64 samples_left; /* by cycles: samples not taken since then, or while the log was off */
 	__u32 epoch;
 	__u32 text_reads;     /* of a text table, by any process */
 	__u32 stacks_used[2]; /* by the sampler: how full each buffer is */

@@ -27,8 +27,6 @@ library_calls()
 			times "floor$suffix" "$lb/calls$compiler-floor" $workload
 			times "hooks$suffix" "$lb/calls$compiler-hooks" $workload
 			times "heard$suffix" "$lb/listen" "$lb/calls$compiler-hooks" $workload
-			times "fentry$suffix" "$lb/calls$compiler-fentry" $workload
-			times "fentry-heard$suffix" "$lb/listen" "$lb/calls$compiler-fentry" $workload
 		done
 	done
 }
@@ -44,8 +42,6 @@ library_real()
 		times "real$compiler-floor" "$p$compiler-floor" "$real"
 		times "real$compiler-hooks" "$p$compiler-hooks" "$real"
 		times "real$compiler-heard" "$lb/listen" "$p$compiler-hooks" "$real"
-		times "real$compiler-fentry" "$p$compiler-fentry" "$real"
-		times "real$compiler-fentry-heard" "$lb/listen" "$p$compiler-fentry" "$real"
 	done
 }
 
@@ -69,15 +65,13 @@ row 'scopes by hand' ns scopes-disabled scopes scopes-heard
 echo
 echo '### Instrumentation by the compiler'
 # The floor: hooks that do nothing, by which the compiler alone makes the program slower.
-echo '| program | plain | gprof | empty hooks | hooks, inactive | hooks, active |' \
-	'-mfentry, inactive | -mfentry, active |'
-echo '|---|---|---|---|---|---|---|---|'
+echo '| program | plain | gprof | empty hooks | hooks, inactive | hooks, active |'
+echo '|---|---|---|---|---|---|'
 for compiler in '' -clang; do
 	for workload in flat recursive; do
 		s=$compiler-$workload
-		row "$workload, ${compiler:--gcc}" ns "calls$s" "pg$s" "floor$s" "hooks$s" "heard$s" \
-			"fentry$s" "fentry-heard$s"
+		row "$workload, ${compiler:--gcc}" ns "calls$s" "pg$s" "floor$s" "hooks$s" "heard$s"
 	done
 	[ -z "$real" ] || row "real, ${compiler:--gcc}" ms "real${compiler:--gcc}" \
-		"real${compiler:--gcc}"-{pg,floor,hooks,heard,fentry,fentry-heard}
+		"real${compiler:--gcc}"-{pg,floor,hooks,heard}
 done

@@ -6,10 +6,9 @@
 
 lb=$out/tests/bench/library
 sources=${SOURCES:-}
-ways=(plain pg floor hooks fentry)
+ways=(plain pg floor hooks)
 declare -A flags=(
 	[plain]='' [pg]=-pg [floor]=-finstrument-functions [hooks]=-finstrument-functions
-	[fentry]='-pg -mfentry'
 )
 
 # flags_of COMPILER WAY: clang's hooks can be where -pg is, not in what is put into others.
@@ -38,7 +37,7 @@ compile()
 	case $way in
 	pg) library=(-pg) ;;
 	floor) library=("$lb/floor.o") ;;
-	hooks | fentry) library=("$out/libquartz.a") ;;
+	hooks) library=("$out/libquartz.a") ;;
 	esac
 	"$compiler" -o "$dir/program" "${objects[@]}" "${library[@]}" -lm -ldl -pthread || fail "$dir"
 }
@@ -128,7 +127,7 @@ measure_all()
 			for way in "${ways[@]}"; do
 				timed "$label-$way" "$T/$label-$way/program" "${arguments[@]}"
 			done
-			for way in plain hooks fentry; do
+			for way in plain hooks; do
 				timed_recorded "$label-$way-recorded" "$T/$label-$way/program" "${arguments[@]}"
 			done
 		done
@@ -158,21 +157,19 @@ calls_by_quartz()
 
 compare_calls()
 {
-	local program way
+	local program
 
 	for program in bzip2 lua; do
 		arguments_of $program
 		calls_by_gprof "$T/$program-gcc-pg/program" >"$T/gprof.calls"
-		for way in fentry hooks; do
-			calls_by_quartz "$T/$program-gcc-$way/program" "$T/gprof.calls" >"$T/$way.calls"
-			join "$T/gprof.calls" "$T/$way.calls" | awk -v what="$program, $way" '
-				$3 == "-" || $3 == 0 { absent++; next }
-				$2 == $3 { equal++; calls += $2; next }
-				{ other++; others = others " " $1 " " $2 "/" $3 }
-				END { printf "%s: %d procedures with the calls that gprof has, %d calls; " \
-					"%d others; %d without a row%s\n", what, equal, calls, other, absent,
-					others ? ":" others : "" }'
-		done
+		calls_by_quartz "$T/$program-gcc-hooks/program" "$T/gprof.calls" >"$T/hooks.calls"
+		join "$T/gprof.calls" "$T/hooks.calls" | awk -v what="$program" '
+			$3 == "-" || $3 == 0 { absent++; next }
+			$2 == $3 { equal++; calls += $2; next }
+			{ other++; others = others " " $1 " " $2 "/" $3 }
+			END { printf "%s: %d procedures with the calls that gprof has, %d calls; " \
+				"%d others; %d without a row%s\n", what, equal, calls, other, absent,
+				others ? ":" others : "" }'
 	done
 }
 
@@ -184,14 +181,13 @@ else
 	for ((round = 0; round < rounds; round++)); do
 		measure_all
 	done
-	echo '| program | plain | plain, recorded | gprof | empty hooks | hooks, inactive | hooks, recorded |' \
-		'-mfentry, inactive | -mfentry, recorded |'
-	echo '|---|---|---|---|---|---|---|---|---|'
+	echo '| program | plain | plain, recorded | gprof | empty hooks | hooks, inactive | hooks, recorded |'
+	echo '|---|---|---|---|---|---|---|'
 	for program in bzip2 lua; do
 		for compiler in gcc clang; do
 			p=$program-$compiler
 			row "$program, $compiler" ms "$p-plain" "$p-plain-recorded" "$p-pg" "$p-floor" "$p-hooks" \
-				"$p-hooks-recorded" "$p-fentry" "$p-fentry-recorded"
+				"$p-hooks-recorded"
 		done
 	done
 	echo

@@ -145,7 +145,7 @@ late()
 	ctl 1 set "$pid" threads=5
 	says "quartzctl: no process PID; 'quartzctl knobs' lists those with knobs"
 	ctl 1 tune --pid "$pid" --knob threads
-	says "quartzctl: no process PID; 'quartzctl knobs' lists those with knobs"
+	says 'quartzctl: there is no process PID'
 }
 
 # Neither this shell, nor what a program becomes by exec, nor another user's.
@@ -167,40 +167,38 @@ is_stopped()
 	! grep -h ^State: /proc/"$pid"/task/*/status | grep -qv 'T (stopped)'
 }
 
-# A search that is interrupted, that has no events, whose program stands or dies, puts back what was there.
+# start_tune ARG...: in the background; sets tuner.
+start_tune()
+{
+	env --default-signal=INT,QUIT "$out/quartzctl" tune --pid "$pid" "$@" >"$tmp/tune" 2>&1 &
+	tuner=$!
+	until_true eval '[ "$(value_of threads)" != 3 ]' || fail 'it tries nothing' "$(cat "$tmp/tune")"
+}
+
+# A search that is interrupted, whose program stands or dies, puts back what was there.
 put_back()
 {
-	local signal tuner
+	local signal
 
 	for signal in INT TERM HUP QUIT; do
-		rm -f "$tmp/tune"
-		env --default-signal=INT,QUIT "$out/quartzctl" tune --pid "$pid" --knob threads:4-32 --duration 100ms \
-			>"$tmp/tune" 2>&1 &
-		tuner=$!
-		until_true grep -qs 'golden section' "$tmp/tune" || fail 'it does not begin' "$(cat "$tmp/tune")"
+		start_tune --knob threads:4-32 --duration 100ms
 		kill -$signal $tuner
 		wait $tuner
 		[ $? = $((128 + $(kill -l $signal))) ] || fail "status after $signal" "$(cat "$tmp/tune")"
-		grep -q "^process $pid has threads 3, as at the start" "$tmp/tune" || fail "$signal" "$(cat "$tmp/tune")"
+		grep -q '^Interrupted' "$tmp/tune" || fail "$signal" "$(cat "$tmp/tune")"
 		[ "$(value_of threads)" = 3 ] || fail "$signal: the value is $(value_of threads)"
 	done
-	rm -f "$tmp/tune"
-	"$out/quartzctl" tune --pid "$pid" --knob threads:4-32 --duration 5s >"$tmp/tune" 2>&1 &
-	tuner=$!
-	until_true eval '[ "$(value_of threads)" != 3 ]' || fail 'it tries nothing' "$(cat "$tmp/tune")"
+	start_tune --knob threads:4-32 --duration 5s
 	kill -KILL $tuner
 	wait $tuner 2>/dev/null
 	until_true eval '[ "$(value_of threads)" = 3 ]' || fail "after a kill it has $(value_of threads)"
 	kill -STOP "$pid"
 	until_true is_stopped || fail 'it does not stop'
-	ctl 1 tune --pid "$pid" --knob threads:4-32
-	has 'not taken in 5 s, .*; it keeps what it had$'
+	ctl 1 tune --pid "$pid" --knob threads:4-32 --duration 100ms
+	has '^quartzctl: process PID: what it does cannot be counted'
 	kill -CONT "$pid"
 	until_true eval '[ "$(value_of threads)" = 3 ]' || fail "after a stop it has $(value_of threads)"
-	rm -f "$tmp/tune" # what the last one said must not be taken for the beginning of this one
-	"$out/quartzctl" tune --pid "$pid" --knob threads --duration 100ms >"$tmp/tune" 2>&1 &
-	tuner=$!
-	until_true grep -qs 'golden section' "$tmp/tune" || fail 'it does not begin' "$(cat "$tmp/tune")"
+	start_tune --knob threads --duration 100ms
 	kill -KILL "$pid"
 	wait $tuner
 	[ $? = 1 ] || fail 'status when the process has died' "$(cat "$tmp/tune")"
@@ -211,28 +209,31 @@ put_back()
 # It has knobs, but tells no events.
 without_events()
 {
-	ctl 1 tune --pid "$pid" --knob chunk --duration 50ms --runs 1
-	has '^ +1 +32 +- +the start: no events; is there a load' \
-		'^quartzctl: chunk 32, the start, could not be measured$' '^process PID has chunk 32, as at the start$'
+	ctl 1 tune --pid "$pid" --knob chunk --duration 50ms
+	has '^quartzctl: process PID: what it does cannot be counted, since it reports no events'
+	[ "$(value_of chunk)" = 32 ] || fail 'it was set'
 }
 
 tune_dry()
 {
 	ctl 0 tune --pid "$pid" --knob threads --dry-run
-	says 'threads: 32 values from 1 to 32, 12 trials of 3 runs each, and 600 s, at most'
+	says 'threads: 32 values from 1 to 32, 3 at the start; 12 of the others at most are tried, in 3 pairs of runs each at least, for 600 s at most'
 	ctl 2 tune --pid "$pid" --knob threads:8,16-16
 	ctl 2 tune --pid "$pid" --knob threads:0-8
 	says "quartzctl: --knob 'threads:0-8': it cannot be 0; 'quartzctl knobs' shows what is allowed"
 	ctl 2 tune --pid "$pid" --knob none
 	says "quartzctl: process PID has no knob 'none'; 'quartzctl knobs PID' lists what it has"
+	ctl 1 tune --pid $$ --knob none
+	says 'quartzctl: process PID has no knobs; its program must register them with quartz_knob(), see quartz(3)'
 	[ "$(value_of threads)" = 3 ] || fail 'a dry run has set it'
 }
 
 # The pool of a made up disk: eight get the most done.
 tune_pool()
 {
-	ctl 0 tune --pid "$pid" --knob threads --duration 100ms
-	has '^ +1 +3 +[0-9.]+  the start$' '^threads [0-9]+ is best: [0-9.]+ events/s, ' '^process PID has threads [0-9]+$'
+	ctl 0 tune --pid "$pid" --knob threads --duration 100ms --for 1min
+	has '^- +threads=[0-9]+ .* helps$' '^events in a second: [0-9.]+ with threads=[0-9]+, [0-9.]+ with 3 as at the start$' \
+		'^keep: quartzctl set PID threads=[0-9]+$' '^process PID has threads [0-9]+$'
 	[ "$(value_of threads)" -ge 5 ] && [ "$(value_of threads)" -le 12 ] || fail 'far from eight' "$(cat "$tmp/out")"
 	ctl 0 set "$pid" threads=3
 }

@@ -13,21 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "quartz/device.h"
-#include "quartz/page.h"
 
-#define PAGE	 4096ul
-#define SET_SIZE (8 * PAGE)
-#define LIMIT	 20000 /* allocations of one use */
+#define LIMIT 20000 /* allocations of one use */
 
 static int trigger; /* /proc/self/fail-nth: after N writes N counts down, and at 0 one fails */
 static int fd = -1, listener = -1;
-static void *image, *mapped;
+static void *image;
 static size_t image_size;
 
 static void check(bool wrong, const char *what)
@@ -112,79 +108,12 @@ static int close_device(void)
 	return close(fd);
 }
 
-static int make_set(void)
-{
-	struct qz_ioc_open_set open_set = {
-		.size = sizeof(open_set), .page_version = QZ_PAGE_VERSION, .bytes = SET_SIZE};
-
-	if (ioctl(fd, QZ_IOC_OPEN_SET, &open_set))
-		return -1;
-	mapped = mmap(NULL, SET_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (mapped == MAP_FAILED)
-		return -1;
-	memset(mapped, 1, SET_SIZE); /* a page that cannot be had is asked for once more */
-	return 0;
-}
-
-static int open_set(void)
-{
-	int error;
-
-	if (open_device())
-		return -1;
-	if (!make_set())
-		return 0;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-static int close_set(void)
-{
-	return munmap(mapped, SET_SIZE) || close(fd) ? -1 : 0;
-}
-
-static int map_flag(void)
-{
-	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, QZ_DEVICE_FLAG);
-	return mapped == MAP_FAILED ? -1 : 0;
-}
-
-static int unmap_flag(void)
-{
-	return munmap(mapped, PAGE);
-}
-
 static int begin_listening(void)
 {
 	struct qz_ioc_listen l = {.size = sizeof(l)};
 
 	listener = open(QZ_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	return ioctl(listener, QZ_IOC_LISTEN, &l);
-}
-
-static int list_sets(void)
-{
-	static struct qz_set_info sets[4];
-	struct qz_ioc_list_sets list = {.size = sizeof(list), .room = 4, .sets = (uintptr_t)sets};
-	int n = ioctl(fd, QZ_IOC_LIST_SETS, &list);
-
-	return n < 0 ? -1 : 0;
-}
-
-static int attach_set(void)
-{
-	struct qz_set_info info;
-	struct qz_ioc_list_sets list = {.size = sizeof(list), .room = 1, .sets = (uintptr_t)&info};
-	struct qz_ioc_attach_set attach = {.size = sizeof(attach)};
-	int reader;
-
-	if (ioctl(fd, QZ_IOC_LIST_SETS, &list) != 1)
-		return -1;
-	attach.id = info.id;
-	reader = ioctl(fd, QZ_IOC_ATTACH_SET, &attach);
-	return reader < 0 ? -1 : close(reader);
 }
 
 static int publish(void)
@@ -221,12 +150,11 @@ static int read_published(void)
 	return n < 0 ? -1 : 0;
 }
 
-static int snapshot(uint32_t flags)
+static int snapshot(void)
 {
 	static struct qz_capture captures[64];
 	int32_t self = getpid();
 	struct qz_ioc_snapshot s = {.size = sizeof(s),
-				    .flags = flags,
 				    .ntargets = 1,
 				    .room = 64,
 				    .targets = (uintptr_t)&self,
@@ -234,16 +162,6 @@ static int snapshot(uint32_t flags)
 				    .patience_ns = 100000000};
 
 	return ioctl(fd, QZ_IOC_SNAPSHOT, &s);
-}
-
-static int by_ipi(void)
-{
-	return snapshot(0);
-}
-
-static int by_nmi(void)
-{
-	return snapshot(QZ_SNAPSHOT_NMI);
 }
 
 /* ---- one after the other ---- */
@@ -263,8 +181,7 @@ static void use(const char *name, int (*act)(void), int (*undo)(void))
 		failed = disarm();
 		if (status) {
 			errno = error;
-			/* tmpfs says ENOSPC where it gets no inode */
-			check(!failed || (error != ENOMEM && error != ENOSPC), name);
+			check(!failed || error != ENOMEM, name);
 			refused++;
 		}
 		if (!failed)
@@ -309,14 +226,8 @@ int main(int argc, char **argv)
 	check(begin_listening() != 0, "listen");
 	use("publish", publish_anew, retire);
 	use("read", read_published, NULL);
-	use("snapshot by IPI", by_ipi, NULL);
-	use("snapshot by NMI", by_nmi, NULL);
-	use("map the flag", map_flag, unmap_flag);
-	check(unmap_flag() || close_device(), "unmap the flag");
-	use("set", open_set, close_set);
-	use("list", list_sets, NULL);
-	use("attach", attach_set, NULL);
-	check(close_set() || close(listener), "close");
+	use("snapshot", snapshot, NULL);
+	check(close_device() || close(listener), "close");
 	check(unload() != 0, "unload");
 	return EXIT_SUCCESS;
 }

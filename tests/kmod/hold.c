@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hold map|once|number|publish|snapshots N|cost N [OTHERS]: uses the device in one way, until it is killed
+ * hold publish|snapshots N|cost N [OTHERS]: uses the device in one way, until it is killed
  * or done. cost: what N snapshots cost, where one clock counts the instructions of all processors, and
  * how far these are apart; of this process and of so many others that sleep.
  */
@@ -13,13 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "quartz/device.h"
-#include "quartz/page.h"
 
 static void check(int failed, const char *what)
 {
@@ -27,34 +25,6 @@ static void check(int failed, const char *what)
 		return;
 	perror(what);
 	exit(EXIT_FAILURE);
-}
-
-static void use_set(int fd)
-{
-	struct qz_ioc_open_set open_set = {
-		.size = sizeof(open_set), .page_version = QZ_PAGE_VERSION, .bytes = 1 << 20};
-	char *set;
-
-	check(ioctl(fd, QZ_IOC_OPEN_SET, &open_set), "open set");
-	set = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	check(set == MAP_FAILED, "mmap");
-	memset(set + 4096, 1, (1 << 20) - 4096);
-}
-
-/* A page set's own number. */
-static void tell_number(int fd)
-{
-	struct qz_set_info set = {0};
-	struct qz_ioc_list_sets list = {.size = sizeof(list), .room = 1, .sets = (uintptr_t)&set};
-	unsigned long long last = 0;
-
-	use_set(fd);
-	while (ioctl(fd, QZ_IOC_LIST_SETS, &list) == 1) {
-		list.after = set.id;
-		if (set.tgid == getpid())
-			last = set.id;
-	}
-	printf("%llu\n", last);
 }
 
 static void publish(int fd)
@@ -85,8 +55,6 @@ static void take_snapshots(int fd, long n)
 					    .captures = (uintptr_t)captures,
 					    .patience_ns = 100000000};
 
-		if (i % 2)
-			s.flags |= QZ_SNAPSHOT_NMI;
 		check(ioctl(fd, QZ_IOC_SNAPSHOT, &s), "snapshot");
 	}
 }
@@ -147,12 +115,12 @@ struct told {
 	uint64_t call_ns, skew_ns, skew_max_ns, missed;
 };
 
-static void take_one(int fd, uint32_t flags, struct told *told)
+static void take_one(int fd, struct told *told)
 {
 	static struct qz_capture captures[64];
 	int all = ntargets > QZ_TARGETS_MAX;
 	struct qz_ioc_snapshot s = {.size = sizeof(s),
-				    .flags = flags | (all ? QZ_SNAPSHOT_ALL : 0),
+				    .flags = all ? QZ_SNAPSHOT_ALL : 0,
 				    .ntargets = all ? 0 : ntargets,
 				    .targets = (uintptr_t)targets,
 				    .room = 64,
@@ -170,7 +138,7 @@ static void take_one(int fd, uint32_t flags, struct told *told)
 
 /* The time that a thread on each processor but the first one takes, while that one takes n snapshots,
  * or, with fd -1, does all but that. */
-static uint64_t elapsed(int fd, long n, uint32_t flags, struct told *told)
+static uint64_t elapsed(int fd, long n, struct told *told)
 {
 	intptr_t cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t start = now();
@@ -180,7 +148,7 @@ static uint64_t elapsed(int fd, long n, uint32_t flags, struct told *told)
 		check(pthread_create(&threads[i], NULL, turn, (void *)i), "thread");
 	for (long i = 0; i < n; i++) {
 		if (fd >= 0)
-			take_one(fd, flags, told);
+			take_one(fd, told);
 		usleep(1000);
 	}
 	for (intptr_t i = 1; i < cpus && i < 64; i++)
@@ -190,25 +158,23 @@ static uint64_t elapsed(int fd, long n, uint32_t flags, struct told *told)
 
 static void tell_cost(int fd, long n, uint32_t others)
 {
+	struct told told = {0};
 	uint64_t without;
+	int64_t more;
 	cpu_set_t first;
 
 	start_sleepers(others);
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	check(sched_setaffinity(0, sizeof(first), &first), "affinity");
-	without = elapsed(-1, n, 0, NULL);
-	for (uint32_t flags = 0; flags <= QZ_SNAPSHOT_NMI; flags += QZ_SNAPSHOT_NMI) {
-		struct told told = {0};
-		int64_t more = (int64_t)(elapsed(fd, n, flags, &told) - without);
-
-		printf("%s: %ld snapshots, missed %llu, call %llu ns, skew %llu ns, at most %llu "
-		       "ns; "
-		       "%lld ns more for each\n",
-		       flags ? "NMI" : "IPI", n, (unsigned long long)told.missed,
-		       (unsigned long long)told.call_ns / n, (unsigned long long)told.skew_ns / n,
-		       (unsigned long long)told.skew_max_ns, (long long)more / n);
-	}
+	without = elapsed(-1, n, NULL);
+	more = (int64_t)(elapsed(fd, n, &told) - without);
+	printf("%ld snapshots, missed %llu, call %llu ns, skew %llu ns, at most %llu ns; %lld ns "
+	       "more for "
+	       "each\n",
+	       n, (unsigned long long)told.missed, (unsigned long long)told.call_ns / n,
+	       (unsigned long long)told.skew_ns / n, (unsigned long long)told.skew_max_ns,
+	       (long long)more / n);
 }
 
 int main(int argc, char **argv)
@@ -223,12 +189,6 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "cost"))
 		tell_cost(fd, argc > 2 ? atol(argv[2]) : 100,
 			  argc > 3 ? (uint32_t)atol(argv[3]) : 0);
-	if (!strcmp(argv[1], "number"))
-		tell_number(fd);
-	if (!strcmp(argv[1], "map") || !strcmp(argv[1], "once"))
-		use_set(fd);
 	close(fd);
-	if (!strcmp(argv[1], "map"))
-		pause();
 	return EXIT_SUCCESS;
 }

@@ -29,13 +29,11 @@ void become_nobody(void)
 	ck_assert_int_eq(setuid(65534), 0);
 }
 
-__u32 listen_on(int fd)
+void listen_on(int fd)
 {
 	struct qz_ioc_listen l = {.size = sizeof(l)};
 
 	ck_assert_int_eq(call(fd, QZ_IOC_LISTEN, &l), 0);
-	ck_assert_uint_ne(l.generation, 0);
-	return l.generation;
 }
 
 int main(void)

@@ -61,11 +61,11 @@
 	X(thread_groups)                                                                           \
 	X(compare)                                                                                 \
 	X(scale)                                                                                   \
-	X(tune)                                                                                    \
 	X(export)                                                                                  \
 	X(json)                                                                                    \
 	X(pprof)                                                                                   \
 	X(judge)                                                                                   \
+	X(search)                                                                                  \
 	X(remedies)                                                                                \
 	X(damage)                                                                                  \
 	X(knob_page)                                                                               \
@@ -76,7 +76,6 @@
 	X(library_programs)                                                                        \
 	X(library_interface)                                                                       \
 	X(library_knobs)                                                                           \
-	X(preload)                                                                                 \
 	X(symbolizer)                                                                              \
 	X(symbolizer_parts)                                                                        \
 	X(symbolizer_liar)                                                                         \

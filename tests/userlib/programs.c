@@ -7,12 +7,10 @@
 
 #include "tests/userlib/programs.h"
 
-static void become(const char *name, int preload)
+static void become(const char *name)
 {
 	char path[512];
 
-	if (preload)
-		setenv("LD_PRELOAD", TEST_BUILD "/libquartz-preload.so", 1);
 	setenv("LD_LIBRARY_PATH", TEST_BUILD, 1);
 	snprintf(path, sizeof(path), "%s/tests/userlib/programs/%s", TEST_BUILD, name);
 	execl(path, name, NULL);
@@ -20,7 +18,7 @@ static void become(const char *name, int preload)
 	_exit(127);
 }
 
-struct program program__start(const char *name, int preload)
+struct program program__start(const char *name)
 {
 	struct program p;
 	int in[2], out[2];
@@ -30,7 +28,7 @@ struct program program__start(const char *name, int preload)
 	if (!p.pid) {
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		become(name, preload);
+		become(name);
 	}
 	ck_assert_int_gt(p.pid, 0);
 	close(in[0]);
@@ -57,9 +55,9 @@ int program__end(struct program *p)
 	return status;
 }
 
-char *program__output(const char *name, int preload)
+char *program__output(const char *name)
 {
-	struct program p = program__start(name, preload);
+	struct program p = program__start(name);
 	char *text = NULL;
 	size_t size = 0;
 

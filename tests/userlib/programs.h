@@ -12,8 +12,8 @@ struct program {
 	FILE *out; /* its standard output */
 };
 
-/* Starts tests/userlib/programs/NAME, under libquartz-preload if so wanted, which finds `fake`. */
-struct program program__start(const char *name, int preload);
+/* Starts tests/userlib/programs/NAME, which finds `fake`. */
+struct program program__start(const char *name);
 
 /* Closes its standard input. */
 void program__let_go(struct program *p);
@@ -22,6 +22,6 @@ void program__let_go(struct program *p);
 int program__end(struct program *p);
 
 /* All that it prints, to be freed; it must end with status 0. */
-char *program__output(const char *name, int preload);
+char *program__output(const char *name);
 
 #endif

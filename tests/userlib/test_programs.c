@@ -31,7 +31,7 @@ static void check_others_are_gone(const struct fake_set *set, pid_t main_thread)
 
 START_TEST(cxx_leaves_scopes_by_exceptions)
 {
-	struct program p = program__start("scopes", 0);
+	struct program p = program__start("scopes");
 	struct fake_set *set;
 	char text[256];
 	int status;
@@ -54,7 +54,7 @@ START_TEST(cxx_runs_without_quartzd)
 	struct program p;
 
 	fake__end(fake, false);
-	p = program__start("scopes", 0);
+	p = program__start("scopes");
 	await_ready(&p);
 	ck_assert_int_eq(WEXITSTATUS(program__end(&p)), 7);
 	ck_assert_uint_eq(fake->count, 1);
@@ -78,23 +78,6 @@ static uint32_t id_at(const struct fake_set *set, unsigned long address)
 	return 0;
 }
 
-/* -pg tells an address in the procedure, behind its beginning. */
-static uint32_t id_in(const struct fake_set *set, unsigned long address)
-{
-	unsigned long best = address + 40;
-	uint32_t id = 0;
-
-	for (uint32_t i = 0; i < QZ_SYMBOLS; i++) {
-		unsigned long there = set->tables->symbols[i].address;
-
-		if (there > address && there < best) {
-			best = there;
-			id = i + 1;
-		}
-	}
-	return id;
-}
-
 static uint64_t calls(const struct fake_set *set, uint32_t caller, uint32_t callee)
 {
 	const struct qz_tables *t = set->tables;
@@ -116,7 +99,6 @@ struct calls_run {
 	char name[NAMES][32];
 	uint32_t id[NAMES];
 	int count;
-	bool profiled; /* built with -pg */
 };
 
 static uint32_t id_of(const struct calls_run *r, const char *name)
@@ -134,7 +116,7 @@ static void run_calls(struct calls_run *r, const char *program)
 	unsigned long address[NAMES];
 	char line[128];
 
-	r->program = program__start(program, 0);
+	r->program = program__start(program);
 	for (;;) {
 		ck_assert_ptr_nonnull(fgets(line, sizeof(line), r->program.out));
 		if (!strcmp(line, "ready\n"))
@@ -147,7 +129,7 @@ static void run_calls(struct calls_run *r, const char *program)
 	r->set = fake__set(fake, r->program.pid);
 	ck_assert_ptr_nonnull(r->set);
 	for (int i = 0; i < r->count; i++)
-		r->id[i] = r->profiled ? id_in(r->set, address[i]) : id_at(r->set, address[i]);
+		r->id[i] = id_at(r->set, address[i]);
 }
 
 #define ck_calls(r, caller, callee, expected)                                                      \
@@ -165,13 +147,8 @@ static void check_deep(const struct calls_run *r)
 	ck_assert_uint_eq(known + unknown, (DEEP + 1) * CALLS * THREADS);
 }
 
-/* -pg does not know of procedures that have been put into others. */
 static void check_inlined(const struct calls_run *r)
 {
-	if (r->profiled) {
-		ck_calls(r, "has_inlined", "leaf", 3 * CALLS);
-		return;
-	}
 	ck_calls(r, "has_inlined", "inlined", 2 * CALLS);
 	ck_calls(r, "has_inlined", "leaf", CALLS);
 	ck_calls(r, "inlined", "leaf", 2 * CALLS);
@@ -182,7 +159,6 @@ static void check_calls(const char *program)
 	struct calls_run *r = calloc(1, sizeof(*r));
 	char text[256];
 
-	r->profiled = strstr(program, "fentry") || strstr(program, "mcount");
 	run_calls(r, program);
 	ck_calls(r, "recursive", "recursive", 9 * CALLS);
 	ck_calls(r, "recursive", "leaf", 10 * CALLS);
@@ -225,53 +201,6 @@ START_TEST(hooks_of_unoptimized_code_do_too)
 }
 END_TEST
 
-START_TEST(profiled_code_counts_every_call)
-{
-	check_calls("calls-fentry");
-}
-END_TEST
-
-START_TEST(profiled_code_with_mcount_does_too)
-{
-	check_calls("calls-mcount");
-}
-END_TEST
-
-START_TEST(profiled_code_of_clang_does_too)
-{
-	check_calls("calls-clang-fentry");
-}
-END_TEST
-
-static void check_returns(const char *program)
-{
-	char *plain = program__output("returns", 0), *text = program__output(program, 0);
-	uint32_t sets = fake->count;
-
-	ck_assert_str_eq(text, plain);
-	ck_assert_uint_ge(sets, 2); /* the fixture's, and that of the program */
-	free(plain);
-	free(text);
-}
-
-START_TEST(profiled_code_returns_as_it_should)
-{
-	check_returns("returns-fentry");
-}
-END_TEST
-
-START_TEST(profiled_code_with_mcount_returns_too)
-{
-	check_returns("returns-mcount");
-}
-END_TEST
-
-START_TEST(profiled_code_of_clang_returns_too)
-{
-	check_returns("returns-clang-fentry");
-}
-END_TEST
-
 Suite *suite_library_programs(void)
 {
 	Suite *s = suite_create("library_programs");
@@ -283,12 +212,6 @@ Suite *suite_library_programs(void)
 	tcase_add_test(c, hooks_count_every_call);
 	tcase_add_test(c, hooks_of_unoptimized_code_do_too);
 	tcase_add_test(c, hooks_of_clang_do_too);
-	tcase_add_test(c, profiled_code_counts_every_call);
-	tcase_add_test(c, profiled_code_with_mcount_does_too);
-	tcase_add_test(c, profiled_code_of_clang_does_too);
-	tcase_add_test(c, profiled_code_returns_as_it_should);
-	tcase_add_test(c, profiled_code_with_mcount_returns_too);
-	tcase_add_test(c, profiled_code_of_clang_returns_too);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -12,7 +12,7 @@ static void check_output(const char *library, const char *wanted)
 	char *text;
 
 	setenv("LD_PRELOAD", library, 1);
-	text = program__output("try", 0);
+	text = program__output("try");
 	unsetenv("LD_PRELOAD");
 	ck_assert_str_eq(text, wanted);
 	free(text);

@@ -59,13 +59,13 @@ own_profile()
 own_trials()
 {
 	mkdir mine && chown nobody mine
-	by_nobody "$out/quartzctl" tune --knob "n:1,2:id -u >>mine/{}; id -g >>mine/{}; echo \$HOME >>mine/{}" --trials 2 --runs 1
+	by_nobody "$out/quartzctl" tune --knob "n:1,2:id -u >>mine/{}; id -g >>mine/{}; echo \$HOME >>mine/{}" --for 5s
 	ended "$pid"
 	[ "$status" = 0 ] || fail "status $status" "$(cat record.err)"
 	said 'the command is run as nobody; with --user root'
 	[ "$(sort -u mine/1 mine/2)" = "$(printf '%s\n' "$uid" "$(id -g nobody)" "$(getent passwd nobody | cut -d: -f6)" | sort -u)" ] ||
 		fail 'not run as nobody' "$(cat mine/*)"
-	by_nobody "$out/quartzctl" tune --user root --knob "n:1,2:id -u >>mine/root; : {}" --trials 2 --runs 1
+	by_nobody "$out/quartzctl" tune --user root --knob "n:1,2:id -u >>mine/root; : {}" --for 5s
 	ended "$pid"
 	[ "$(sort -u mine/root)" = 0 ] || fail 'not run as root'
 	start_busy 1

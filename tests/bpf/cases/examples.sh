@@ -38,8 +38,9 @@ example_scale()
 
 example_tune()
 {
-	example tune 100000 --runs 2 --trials 3
-	says 'block: 6 values from 1 to 24' '^ +1 +24 +[0-9.]+  the start' 'block [0-9]+ (is best|stays)' 'use: xz -T0 -6 --block-size='
+	example tune 100000 --trials 3 --for 20s
+	says 'block: 6 values from 1 to 24, 24 at the start; 3 of the others' '^- +block=[0-9]+ .* (helps|does nothing|harms|not known)$' \
+		'^a run takes [0-9.]+ s with block=[0-9]+, [0-9.]+ s with 24 as at the start$' '^(keep: xz -T0 -6 --block-size=|Nothing that was tried helps)'
 }
 
 # How much is gained depends on what else the machine does.
@@ -58,8 +59,8 @@ example_try()
 example_tune_pool()
 {
 	export LIBQUARTZ="-I$programs/pool.include $out/libquartz.a"
-	example tune-pool 4 1 --duration 100ms
-	says '^threads +1 +threads +1 to 32' '^ +1 +1 +[0-9.]+  the start' '^threads [0-9]+ is best: .* (more|as much) \(at least [0-9.]+(%| times)\) (than|as) at the start' \
+	example tune-pool 4 1 --duration 100ms --for 1min
+	says '^threads +1 +threads +1 to 32' '^- +threads=[0-9]+ .* helps$' '^events in a second: [0-9.]+ with threads=[0-9]+, [0-9.]+ with 1 as at the start$' \
 		'^process [0-9]+ has threads [0-9]+$'
 }
 

@@ -6,11 +6,11 @@
 #include "tests/unit/failing.h"
 #include "tests/unit/suites.h"
 
-/* Two streams: instants of 0 at 0, 1000, 2000 us; of 1 at 300, 1600, 2900 us; all from a second on. */
+/* Instants of stream 0 at 0, 1000, 2000 us; of 1 at 300, 1600, 2900 us; all from a second on; of others in a hundred years. */
+#define FAR (1ull << 62)
 static const struct timer_schedule schedule = {
-	.nstreams = 2,
-	.origin = {1000000000, 1000300000},
-	.period = {1000000, 1300000},
+	.origin = {1000000000, 1000300000, FAR, FAR},
+	.period = {1000000, 1300000, FAR, FAR},
 };
 
 static struct timed_sample samples[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "core/tune/noise.h"
+#include "core/remedies/noise.h"
 
 #include <math.h>
 #include <stdlib.h>
