@@ -70,6 +70,7 @@ static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 		.depth = 1,
 		.end = QZ_UNWIND_OUTERMOST,
 		.stored = QZ_STACK_STORED,
+		.taken = c->time,
 	};
 	frames[0] = c->kernel_ip;
 	frames[slot->nkernel] = c->user_ip;

@@ -104,7 +104,7 @@
 	X(address_map)                                                                             \
 	X(allowances)                                                                              \
 	X(address_spaces)                                                                          \
-	X(disputes)                                                                                \
+	X(past)                                                                                    \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \
