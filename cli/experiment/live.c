@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,16 +40,15 @@ static enum status fail_to_measure(struct live *l, int err)
 /* For profiles, which only root can take. */
 static enum status make_directory(struct live *l)
 {
+	int err;
+
 	if (geteuid()) {
 		complain("--by parallelism needs a profile, which only root can take; run it with "
 			 "sudo, or use --by events");
 		return STATUS_NO_PRIVILEGE;
 	}
-	strcpy(l->directory, "/var/tmp/quartz-tune.XXXXXX");
-	if (mkdtemp(l->directory))
-		return STATUS_OK;
-	l->directory[0] = '\0';
-	return paths__fail("/var/tmp", errno);
+	err = own_directory__make(&l->directory, "quartz-tune");
+	return err ? paths__fail("/var/tmp", -err) : STATUS_OK;
 }
 
 enum status live__open(struct live *l, struct runs *r)
@@ -80,8 +78,7 @@ void live__close(struct live *l)
 	guard__end(&l->guard);
 	if (l->counts)
 		knob_page__stop_counting(&l->page);
-	if (*l->directory)
-		rmdir(l->directory);
+	own_directory__remove(&l->directory);
 	knob_page__close(&l->page);
 	l->pid = 0;
 }
@@ -234,7 +231,7 @@ static enum status read_parallelism(const char *file, double *rate)
 
 static enum run_outcome measure_parallelism(struct live *l, double *rate, char why[RUNS_WHY])
 {
-	char file[sizeof(l->directory) + sizeof(NAME)];
+	char file[sizeof(l->directory.path) + sizeof(NAME)];
 	struct trial t = {.on = &l->runs->on,
 			  .processors = l->runs->on.n,
 			  .pids = &l->pids,
@@ -245,7 +242,7 @@ static enum run_outcome measure_parallelism(struct live *l, double *rate, char w
 	int ended;
 
 	*rate = 0;
-	snprintf(file, sizeof(file), "%s" NAME, l->directory);
+	snprintf(file, sizeof(file), "%s" NAME, l->directory.path);
 	outcome = trial__run(&t, &ended);
 	if (outcome == TRIAL_DONE)
 		status = read_parallelism(file, rate);

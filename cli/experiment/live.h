@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/experiment/guard.h"
 #include "cli/experiment/knob.h"
+#include "cli/experiment/own_directory.h"
 #include "cli/knobs/knob_page.h"
 
 enum tune_measure { MEASURE_TIME, MEASURE_EVENTS, MEASURE_PARALLELISM }; /* as --by has them */
@@ -26,7 +27,7 @@ struct live {
 	bool counts;	      /* the program was asked to count its events */
 	bool ended;	      /* so that nothing can be set any more; the error was printed */
 	bool stuck;	      /* it does not take values in time; the error was printed */
-	char directory[32];   /* for profiles; "": there is none */
+	struct own_directory directory; /* for profiles */
 };
 
 /* Opens the knobs of the process. To be closed in any case. */

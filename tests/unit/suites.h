@@ -70,6 +70,7 @@
 	X(knob_page)                                                                               \
 	X(try)                                                                                     \
 	X(sends)                                                                                   \
+	X(own_directory)                                                                           \
 	X(library)                                                                                 \
 	X(library_threads)                                                                         \
 	X(library_programs)                                                                        \
