@@ -71,6 +71,7 @@
 	X(try)                                                                                     \
 	X(sends)                                                                                   \
 	X(own_directory)                                                                           \
+	X(programs)                                                                                \
 	X(library)                                                                                 \
 	X(library_threads)                                                                         \
 	X(library_programs)                                                                        \
