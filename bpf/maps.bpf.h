@@ -237,11 +237,14 @@ struct {
 	__uint(max_entries, 512 << 10);
 } python_codes SEC(".maps");
 
-/* When addresses of described code were used again, and by which regions it was described. */
+/*
+ * When addresses of described code were used again, and by which regions it was described. As long as it is described by
+ * these, `last` is of each address that is used, described or not: low bits of the time, which tell one use from the next.
+ */
 struct remapping {
 	u64 when;
 	u32 first; /* as in struct qz_unwind_image */
-	u32 pad;
+	u32 last;
 };
 
 /* Key: image. See on_map. */

@@ -52,7 +52,7 @@ int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct qz_thread_state *t = thread__find(task);
-	struct remapping remapping = {};
+	struct remapping remapping = {}, *before;
 	struct qz_unwind_image *tables;
 	u32 image;
 
@@ -64,10 +64,16 @@ int BPF_PROG(on_map, unsigned long start, struct vm_unmapped_area_info *info)
 		return 0;
 	image = t->image;
 	tables = bpf_map_lookup_elem(&unwind_images, &image);
-	if (!tables || !image__has_file(tables, start, start + info->length))
+	if (!tables)
+		return 0;
+	before = bpf_map_lookup_elem(&remapped, &image);
+	if (before && remapping__is_new(before, tables))
+		before->last = bpf_ktime_get_ns();
+	if (!image__has_file(tables, start, start + info->length))
 		return 0;
 	remapping.when = bpf_ktime_get_ns();
 	remapping.first = tables->first;
+	remapping.last = remapping.when;
 	bpf_map_update_elem(&remapped, &image, &remapping, BPF_ANY);
 	return 0;
 }

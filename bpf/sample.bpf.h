@@ -57,7 +57,7 @@ __noinline u64 sample__hash(struct sample_scratch *scratch, u32 image)
 
 	if (!scratch)
 		return 0;
-	f.h = mix(mix(image, scratch->nkernel), scratch->user.end);
+	f.h = mix(mix(mix(image, scratch->nkernel), scratch->user.end), scratch->user.age);
 	LOOP(QZ_KERNEL_FRAMES, sample__hash_turn, &f);
 	return unwind__hash(&scratch->user, scratch->nframes, f.h) ?: 1;
 }
@@ -104,6 +104,7 @@ static __always_inline bool sample__store(struct sample_scratch *scratch, struct
 	u32 key = buffer * nr_frames + offset;
 
 	stack_slot__set(slot, of);
+	slot->taken = bpf_ktime_get_ns();
 	slot->offset = offset;
 	if (offset + n > nr_frames) {
 		stack_slot__store(slot, QZ_STACK_NO_ROOM);
@@ -250,6 +251,7 @@ static __always_inline void sample__user_stack(struct bpf_perf_event_data *ctx, 
 		u->depth = 0;
 		u->npython = 0;
 		u->asked = 0;
+		u->age = 0;
 		u->end = QZ_UNWIND_OUTERMOST;
 	} else if (!unwind__current(u, task, s->image, t)) {
 		n = bpf_get_stack(ctx, u->frames, QZ_USER_FRAMES * sizeof(u64), BPF_F_USER_STACK);

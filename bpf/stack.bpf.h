@@ -3,15 +3,32 @@
 #ifndef QUARTZ_STACK_BPF_H
 #define QUARTZ_STACK_BPF_H
 
-/*
- * Whether addresses of code that the tables describe were used again, and quartzd has not made other
- * regions since, in the knowledge of it.
- */
+/* Whether quartzd has not made other regions since, in the knowledge of it. */
+static __always_inline bool remapping__is_new(const struct remapping *r,
+					      const struct qz_unwind_image *tables)
+{
+	return r->first == tables->first || r->when + QZ_UNWIND_MARGIN > tables->known;
+}
+
+/* Whether addresses of code that the tables describe were used again. */
 static __always_inline bool image__is_remapped(u32 image, const struct qz_unwind_image *tables)
 {
 	struct remapping *r = bpf_map_lookup_elem(&remapped, &image);
 
-	return r && (r->first == tables->first || r->when + QZ_UNWIND_MARGIN > tables->known);
+	return r && remapping__is_new(r, tables);
+}
+
+/*
+ * Stacks with equal addresses in an image, and of one number, are of the same code: in between, no place of code was used
+ * again. Where the kernel does not let us see that, each one with stale tables has a number of its own.
+ */
+static __always_inline u64 image__age(u32 image, const struct qz_unwind_image *tables, bool stale)
+{
+	struct remapping *r = bpf_map_lookup_elem(&remapped, &image);
+
+	if (stale && tables->exec_vm)
+		return bpf_ktime_get_ns();
+	return (u64)tables->first << 32 | (r ? r->last : 0);
 }
 
 /*
@@ -92,15 +109,19 @@ static __always_inline bool unwind__current(struct unwinding *u, struct task_str
 {
 	struct qz_unwind_image *tables = bpf_map_lookup_elem(&unwind_images, &image);
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	bool stale;
 
 	u->depth = 0;
 	u->npython = 0;
 	u->asked = 0;
+	u->age = 0;
 	if (!tables) {
 		u->end = QZ_UNWIND_NOT_READY;
 		return false;
 	}
-	if (unwind__is_stale(task, image, tables)) {
+	stale = unwind__is_stale(task, image, tables);
+	u->age = image__age(image, tables, stale);
+	if (stale) {
 		u->end = QZ_UNWIND_STALE;
 		return false;
 	}

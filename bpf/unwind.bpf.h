@@ -76,6 +76,7 @@ struct unwinding {
 	u32 depth; /* frames walked */
 	u32 end;   /* enum qz_unwind_end */
 	struct qz_unwind_image image;
+	u64 age;	    /* see image__age */
 	u32 region;	    /* where the last frame was, or any */
 	u32 low, count;	    /* rows that are searched */
 	u32 at_clone;	    /* enum unwind_clone */

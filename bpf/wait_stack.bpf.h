@@ -124,6 +124,7 @@ static __always_inline bool wait_stack__fill(struct qz_wait_stack *slot, u32 ind
 	if (offset >= 0)
 		wait_stack__count(w);
 	stack_slot__set(&slot->stack, &of);
+	slot->stack.taken = bpf_ktime_get_ns();
 	slot->stack.offset = offset;
 	slot->cause = w->cause;
 	slot->asleep = w->asleep;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cli/experiment/measured.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
+#include "cli/experiment/own_directory.h"
 #include "cli/query/paths.h"
 #include "cli/query/profile_source.h"
 
@@ -30,22 +28,22 @@ static enum status explain(const struct trial *t, enum trial_outcome outcome, in
 enum status measured__take(struct measured *m, const struct config *config, const struct trial *t,
 			   const char *verb)
 {
-	char directory[] = "/var/tmp/quartz-once.XXXXXX", file[64];
+	struct own_directory directory;
+	char file[96];
 	struct trial once = *t;
 	enum trial_outcome outcome;
 	enum status status;
-	int ended;
+	int ended, err = own_directory__make(&directory, "quartz-once");
 
 	*m = (struct measured) {0};
-	if (!mkdtemp(directory))
-		return paths__fail("/var/tmp", errno);
-	snprintf(file, sizeof(file), "%s/profile" SOURCE_SUFFIX, directory);
+	if (err)
+		return paths__fail("/var/tmp", -err);
+	snprintf(file, sizeof(file), "%s/profile" SOURCE_SUFFIX, directory.path);
 	once.file = file;
 	outcome = trial__run(&once, &ended);
 	status = outcome == TRIAL_DONE ? open_profile(m, config, file)
 				       : explain(&once, outcome, ended, verb);
-	unlink(file);
-	rmdir(directory);
+	own_directory__remove(&directory);
 	return status;
 }
 

@@ -115,9 +115,21 @@ void programs__set_input(void)
 	}
 }
 
-static void become_shell(const char *line, const char *user, int out)
+/* Either the line sees that it must not begin, or who forbids that sees that it is about to. */
+static bool may_begin(volatile struct programs_mark *mark)
 {
-	int err = programs__become(user);
+	__atomic_store_n(&mark->line, getpid(), __ATOMIC_SEQ_CST);
+	return !__atomic_load_n(&mark->ended, __ATOMIC_SEQ_CST);
+}
+
+static void become_shell(const char *line, const char *user, volatile struct programs_mark *mark,
+			 int out)
+{
+	int err;
+
+	if (mark && !may_begin(mark))
+		_exit(127);
+	err = programs__become(user);
 
 	if (!err && dup2(out, STDOUT_FILENO) >= 0)
 		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
@@ -125,7 +137,8 @@ static void become_shell(const char *line, const char *user, int out)
 	_exit(127);
 }
 
-pid_t programs__read(const char *line, const char *user, FILE **out)
+pid_t programs__read(const char *line, const char *user, volatile struct programs_mark *mark,
+		     FILE **out)
 {
 	int ends[2], err;
 	pid_t pid;
@@ -135,7 +148,7 @@ pid_t programs__read(const char *line, const char *user, FILE **out)
 		return -errno;
 	pid = fork();
 	if (!pid)
-		become_shell(line, user, ends[1]);
+		become_shell(line, user, mark, ends[1]);
 	err = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	*out = err ? NULL : fdopen(ends[0], "r");
@@ -162,7 +175,7 @@ int programs__end(pid_t pid, FILE *out)
 bool programs__ask(const char *events, const char *user, double *value)
 {
 	FILE *out;
-	pid_t pid = programs__read(events, user, &out);
+	pid_t pid = programs__read(events, user, NULL, &out);
 	char line[256] = "", *at = line, *end = line;
 	int status;
 

@@ -36,10 +36,18 @@ int programs__become(const char *user);
  */
 void programs__set_input(void);
 
+/* In memory that is shared with a process which undoes what a line does, if this process is killed. */
+struct programs_mark {
+	pid_t line; /* that runs, or is about to; 0: none */
+	bool ended; /* none begins any more */
+};
+
 /*
- * Runs a line for sh as `user`, with its output to be read from *out. Its process id, which programs__end takes, or -errno.
+ * Runs a line for sh as `user`, with its output to be read from *out. `mark`: NULL, or where it says that it runs, which is for the
+ * caller to take back. Its process id, which programs__end takes, or -errno.
  */
-pid_t programs__read(const char *line, const char *user, FILE **out);
+pid_t programs__read(const char *line, const char *user, volatile struct programs_mark *mark,
+		     FILE **out);
 
 /* Closes `out` and waits for the end: a status as of waitpid(2). */
 int programs__end(pid_t pid, FILE *out);

@@ -215,17 +215,18 @@ enum status running__open(struct running *r, struct runs *runs, const char *unit
 /* Runs a line as the user of the commands, and drops its output. */
 static int run_line(const struct running *r, const char *line)
 {
+	volatile struct programs_mark *mark = r->state->mark.ended ? NULL : &r->state->mark;
 	FILE *out;
-	pid_t pid = programs__read(line, r->runs->user, &out);
+	pid_t pid = programs__read(line, r->runs->user, mark, &out);
 	char text[256];
 	int status = pid;
 
-	r->state->command = pid > 0 ? pid : 0;
 	while (pid > 0 && fgets(text, sizeof(text), out))
 		;
 	if (pid > 0)
 		status = programs__end(pid, out);
-	r->state->command = 0;
+	if (mark)
+		mark->line = 0;
 	return status;
 }
 
@@ -235,7 +236,7 @@ static int run_line(const struct running *r, const char *line)
  */
 static void await_command(const struct running *r)
 {
-	pid_t pid = r->state ? r->state->command : 0;
+	pid_t pid = r->state ? __atomic_load_n(&r->state->mark.line, __ATOMIC_SEQ_CST) : 0;
 
 	for (int i = 0; pid && i < COMMAND_TURNS && !kill(pid, 0); i++)
 		usleep(COMMAND_TURN_US);
@@ -297,6 +298,15 @@ static void put_all_back(void *context)
 		knob_page__stop_counting(&r->page);
 }
 
+/* In the guard, for one that was killed. */
+static void take_over(void *context)
+{
+	struct running *r = context;
+
+	__atomic_store_n(&r->state->mark.ended, true, __ATOMIC_SEQ_CST);
+	put_all_back(r);
+}
+
 enum status running__protect(struct running *r, const struct qz_remedies *remedies)
 {
 	void *shared = mmap(NULL, sizeof(*r->state), PROT_READ | PROT_WRITE,
@@ -306,7 +316,7 @@ enum status running__protect(struct running *r, const struct qz_remedies *remedi
 	r->remedies = remedies;
 	if (!err) {
 		r->state = shared;
-		err = guard__start(&r->guard, put_all_back, r);
+		err = guard__start(&r->guard, take_over, r);
 	}
 	return err ? fail(first_of(r), "the process that would put all back cannot be started", err)
 		   : STATUS_OK;

@@ -9,6 +9,7 @@
 #define QUARTZ_CLI_RUNNING_H
 
 #include "cli/experiment/guard.h"
+#include "cli/experiment/programs.h"
 #include "cli/experiment/scheduling.h"
 #include "cli/experiment/sends.h"
 #include "cli/knobs/knob_page.h"
@@ -30,7 +31,7 @@ struct running_figures {
 /* In memory shared with the guard. */
 struct running_state {
 	bool changed[QZ_REMEDIES_MOST]; /* indexed by remedy: in force */
-	pid_t command;			/* the command that changes something now; 0: none */
+	struct programs_mark mark;
 };
 
 struct running {

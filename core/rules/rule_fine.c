@@ -227,9 +227,20 @@ static int find_watcher(const struct qz_report *r, uint64_t *count, uint32_t *pr
 	return err;
 }
 
+/* Whether the steps are those of a herd: its calls, or hand-overs, most of which wake it for nothing. */
+static bool are_of_herd(const struct qz_steps *s, const struct qz_report *r, uint32_t procedure)
+{
+	const struct qz_scope *scope = &r->profile->scopes[r->scope];
+	struct qz_grain g = qz_grain__find(scope, &s->table);
+
+	if (s->cost == QZ_COST_HANDING)
+		return (double)scope->counters.events_in_vain >= MOSTLY * (double)g.hand_overs;
+	return s->most && s->most->asker == procedure;
+}
+
 /*
- * At most what larger steps would gain, if these calls are the steps; else their share of the cost
- * of calls. 0 or -ENOMEM.
+ * At most what larger steps would gain, if these are the herd's; else its share of the cost of
+ * calls. 0 or -ENOMEM.
  */
 static int set_herd_gain(struct qz_finding *f, const struct qz_report *r, double share,
 			 uint32_t procedure)
@@ -237,7 +248,7 @@ static int set_herd_gain(struct qz_finding *f, const struct qz_report *r, double
 	struct qz_steps steps;
 	int err = qz_steps__find(&steps, r);
 
-	if (!err && steps.most && steps.most->asker == procedure)
+	if (!err && are_of_herd(&steps, r, procedure))
 		f->gain_high_ns = steps.gain.high_ns;
 	else if (!err)
 		f->gain_high_ns =

@@ -87,8 +87,8 @@ static void locate(struct instrumented_stacks *s, struct item *item, uint64_t ad
 	struct image *image = address_spaces__get(s->context.spaces, item->image);
 
 	if (image)
-		address_spaces__locate(s->context.spaces, image, address, true, &item->module,
-				       &item->address);
+		address_spaces__locate(s->context.spaces, image, address, ADDRESS_SPACES_NOW,
+				       &item->module, &item->address);
 }
 
 static void take_symbol(struct instrumented_stacks *s, struct item *item,

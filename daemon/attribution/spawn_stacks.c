@@ -98,6 +98,7 @@ struct creator {
 	uint32_t nframes;  /* > 0: the bytes are this many addresses, innermost first */
 	uint32_t npython, python_depth; /* after them, this many Python frames */
 	uint32_t image;
+	uint64_t time; /* when */
 };
 
 static uint64_t sign(const struct creator *creator)
@@ -165,7 +166,8 @@ void spawn_stacks__walk(struct spawn_stacks *spawn, const struct image *image,
 {
 	struct creator creator = {.copy = *copy};
 
-	creator.map = address_spaces__copy(spawn->spaces, image, false, &creator.contents);
+	creator.map =
+		address_spaces__copy(spawn->spaces, image, ADDRESS_SPACES_NOW, &creator.contents);
 	walk(spawn, &creator, stack);
 	address_map__free(&creator.map);
 }
@@ -328,7 +330,8 @@ static struct known *know(struct spawn_stacks *spawn, const struct image *image,
 {
 	struct known *k;
 
-	creator->map = address_spaces__copy(spawn->spaces, image, false, &creator->contents);
+	creator->map =
+		address_spaces__copy(spawn->spaces, image, creator->time, &creator->contents);
 	k = creator->map.n ? know_copy(spawn, creator) : NULL;
 	address_map__free(&creator->map);
 	return k;
@@ -342,7 +345,8 @@ uint32_t spawn_stacks__node(struct spawn_stacks *spawn, uint32_t parent,
 				  .nframes = event->nframes,
 				  .npython = event->npython,
 				  .python_depth = event->python_depth,
-				  .image = event->image};
+				  .image = event->image,
+				  .time = event->event.time};
 	struct known *k = NULL;
 	uint32_t node = parent;
 
@@ -374,7 +378,7 @@ static size_t read_stack(const struct image *image, uint64_t sp, void *to, size_
 uint32_t spawn_stacks__unseen(struct spawn_stacks *spawn, const struct qz_process_event *event)
 {
 	struct image *image = address_spaces__get(spawn->spaces, event->image);
-	struct creator creator = {.copy.regs = event->regs};
+	struct creator creator = {.copy.regs = event->regs, .time = ADDRESS_SPACES_NOW};
 	void *stack = malloc(FOUND_STACK);
 	struct known *k = NULL;
 	uint32_t node = 0;

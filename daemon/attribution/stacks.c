@@ -25,12 +25,17 @@ static uint64_t user_frame(const struct bpf_runtime_buffer *buffer, const struct
 	return buffer->frames[s->offset + s->nkernel + qz_kept_frame(s->depth, s->nuser, i)];
 }
 
-/* The caller holds the lock of the address spaces. */
-static bool is_disputed(const struct stack_context *c, const struct qz_stack_slot *s,
-			const struct image *image, uint64_t address)
+/*
+ * Whether an address may have been of one code or another. All samples of a slot are of the code that the first one has met,
+ * but where the sampler had no tables of that: then code that came since may have samples there, too. The caller holds the lock
+ * of the address spaces.
+ */
+static bool is_disputed(const struct qz_stack_slot *s, const struct image *image, uint64_t address)
 {
-	return image->disputes.n &&
-	       disputes__has(&image->disputes, address, stack_slot__tables(s), *c->began);
+	bool lacking = s->end == QZ_UNWIND_NOT_READY || s->end == QZ_UNWIND_NO_REGION;
+
+	return past__is_unknown(&image->past, address, s->taken) ||
+	       (lacking && past__find(&image->past, address, s->taken));
 }
 
 /* Finds the module and the offset of an address. False: there is no code. */
@@ -40,11 +45,10 @@ static bool locate(const struct stack_context *c, const struct qz_stack_slot *s,
 	bool disputed;
 
 	address_spaces__lock(c->spaces);
-	disputed = is_disputed(c, s, image, address);
+	disputed = is_disputed(s, image, address);
 	address_spaces__unlock(c->spaces);
 	if (!disputed)
-		return address_spaces__locate(c->spaces, image, address, stack_slot__looks_ahead(s),
-					      module, offset);
+		return address_spaces__locate(c->spaces, image, address, s->taken, module, offset);
 	*module = modules__of_replaced(c->modules);
 	*offset = 0;
 	return *module != MODULE_NONE;
@@ -76,10 +80,10 @@ static const struct cached_address *user_address(const struct stack_context *c,
 						 const struct qz_stack_slot *s,
 						 const struct image *image, uint64_t address)
 {
-	const struct region *r = address_spaces__find(image, address, stack_slot__looks_ahead(s));
+	const struct region *r = address_spaces__find(image, address, s->taken);
 	const struct module *m = r ? modules__get(c->modules, r->module) : NULL;
 
-	if (is_disputed(c, s, image, address))
+	if (is_disputed(s, image, address))
 		return address_cache__get(c->addresses, modules__of_replaced(c->modules), 0);
 	if (!m)
 		return NULL;

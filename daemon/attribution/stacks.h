@@ -27,7 +27,6 @@ struct stack_context {
 	struct instrumented_stacks *instrumented; /* NULL: none */
 	struct spawn_stacks *spawn;
 	struct python_codes *python;
-	const uint64_t *began;	/* the present samples were taken since then */
 	const uint32_t *scopes; /* of the profile, indexed by number in BPF; QZ_NONE: unknown */
 	uint32_t nscopes;
 };
@@ -60,21 +59,6 @@ struct stack {
 
 /* Whether a slot of a buffer holds a stack. */
 bool stack_slot__used(const struct bpf_runtime_buffer *buffer, const struct qz_stack_slot *slot);
-
-/* What its walk has found of the tables. If they were not current, it is by what was reported last: see address_spaces__find(). */
-static inline enum dispute_tables stack_slot__tables(const struct qz_stack_slot *slot)
-{
-	if (slot->end == QZ_UNWIND_STALE)
-		return TABLES_STALE;
-	return slot->end == QZ_UNWIND_NOT_READY || slot->end == QZ_UNWIND_NO_REGION
-		       ? TABLES_LACKING
-		       : TABLES_CURRENT;
-}
-
-static inline bool stack_slot__looks_ahead(const struct qz_stack_slot *slot)
-{
-	return stack_slot__tables(slot) != TABLES_CURRENT;
-}
 
 /* Asks for the addresses of all frames of a used slot; address_cache__resolve() then finds them. */
 void stack__want(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,

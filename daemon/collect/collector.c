@@ -34,13 +34,12 @@
 #define SWAP_FILL   50		  /* percent of a table at which they are swapped early */
 #define SWAP_REST   80000000ull	  /* at least, see sample__enter in bpf/sample.bpf.h */
 /* A report made by now is in its ring after this time, so that order by time is the true order. */
-#define SETTLING   2000000ull
-#define SETTLED	   3000000ull	/* after a swap: what was reported before it is in order */
-#define TICK_WORK  100000000ull /* of reports in one tick: others wait for an answer */
-#define MAX_BEHIND (32u << 20)	/* bytes of reports that wait */
-#define SOON_PERIOD                                                                                \
-	150000000ull /* as SWAP_PERIOD, when code was replaced, or numbers of scopes are short */
-#define REPLACED_REST 100000000ull /* from one check of replaced code to the next */
+#define SETTLING    2000000ull
+#define SETTLED	    3000000ull	 /* after a swap: what was reported before it is in order */
+#define TICK_WORK   100000000ull /* of reports in one tick: others wait for an answer */
+#define MAX_BEHIND  (32u << 20)	 /* bytes of reports that wait */
+#define SOON_PERIOD 150000000ull /* as SWAP_PERIOD, when numbers of scopes are short */
+
 /* Processes, their files, and unwind tables of these. False with errno ENOMEM or EMFILE, as those below. */
 static bool make_target(struct collector *c, const struct symbolizer_options *options)
 {
@@ -81,7 +80,6 @@ static bool make_attribution(struct collector *c, const struct spin_rules *rules
 		.profile = c->profile,
 		.spawn = c->spawn,
 		.python = c->python,
-		.began = &c->began,
 		.scopes = scopes__rows(c->scopes),
 		.nscopes = bpf_runtime__max_scopes(c->bpf),
 	};
@@ -334,55 +332,17 @@ static int swap_buffers(struct collector *c)
 	collector__take_waits(c);
 	map_quota__drained(c->quota);
 	spin_tracker__teach(c->tracker);
-	c->began = c->swapped > SETTLING ? c->swapped - SETTLING : 0;
 	c->swapped = bpf_runtime__now();
-	c->name_soon = false;
 	c->buffer_waits = !err;
 	c->buffer_ages = aging;
 	return err;
-}
-
-/*
- * Before code takes the place of other code, what was sampled in the old one is named. Samples that
- * met the new one already are known by the walk of their stack, which has found the tables stale. Of a
- * program that does it again and again, this is not known of all samples: see disputes.h.
- */
-static void name_before(struct collector *c, uint64_t now)
-{
-	int err = c->buffer_waits ? collector__drain_buffer(c) : 0;
-
-	c->replaced = now;
-	if (now - c->swapped < SWAP_REST)
-		usleep((SWAP_REST - (now - c->swapped)) / 1000);
-	if (!err && !swap_buffers(c)) {
-		usleep(SETTLING / 1000);
-		collector__drain_buffer(c);
-		c->name_soon = true;
-	}
-}
-
-static void remap(struct collector *c, const struct remap *remap)
-{
-	uint64_t now = bpf_runtime__now();
-
-	if (address_spaces__replaces(c->spaces, remap)) {
-		if (now - c->replaced > REPLACED_REST)
-			name_before(c, now);
-		else
-			address_spaces__unnamed(c->spaces, remap, now);
-	}
-	address_spaces__remap(c->spaces, remap);
-	unwind_worker__wake(c->worker);
 }
 
 static bool take_report(void *context, const struct report *report)
 {
 	struct collector *c = context;
 
-	if (report->kind == REPORT_REMAP)
-		remap(c, &report->remap);
-	else
-		collector__process_event(c, report->event);
+	collector__process_event(c, report->event);
 	return !c->hurry || bpf_runtime__now() < c->hurry;
 }
 
@@ -415,7 +375,7 @@ static void process_all_reports(struct collector *c)
 
 static uint64_t swap_period(const struct collector *c)
 {
-	return c->name_soon || (c->gc && scope_gc__is_short(c->gc)) ? SOON_PERIOD : SWAP_PERIOD;
+	return c->gc && scope_gc__is_short(c->gc) ? SOON_PERIOD : SWAP_PERIOD;
 }
 
 int collector__tick(struct collector *c)

@@ -53,7 +53,6 @@ struct collector {
 
 	struct bpf_runtime_buffer buffer;
 	bool buffer_waits, buffer_ages; /* the latter: see wait_drain__take */
-	uint64_t began;			/* since when samples are in it */
 	uint64_t swapped;		/* when the buffer that waits was taken */
 	uint64_t aged; /* when one was taken that counts for what is left unused for some drains */
 	uint64_t due;  /* see collector__drain_at; 0: within SWAP_PERIOD */
@@ -69,8 +68,6 @@ struct collector {
 	uint64_t misplaced;  /* they cannot be right: of two processes, or of an impossible level */
 	uint64_t unplaced;   /* nothing is known of their process, or there was no memory */
 	uint64_t refreshed;  /* the `until` of a refresh in progress */
-	uint64_t replaced;   /* when name_before was done */
-	bool name_soon;	     /* what was sampled since, before there is a next one */
 
 	bool frozen;
 };

@@ -68,6 +68,7 @@ static void add_stack(struct rounds *rounds, const struct qz_capture *c)
 		.depth = 1,
 		.end = QZ_UNWIND_OUTERMOST,
 		.stored = QZ_STACK_STORED,
+		.taken = c->time,
 	};
 	rounds->buffer.frames[offset] = c->user_ip;
 	if (!image)

@@ -247,8 +247,7 @@ static int add_sets(struct collector *c)
 
 static int settle_ended(struct collector *c)
 {
-	/* while code is named before it is replaced, later reports have not been processed yet */
-	if (!c->gc || c->frozen || c->swapped >= c->processed)
+	if (!c->gc || c->frozen)
 		return 0;
 	return scope_gc__settle(c);
 }

@@ -97,7 +97,8 @@ static uint32_t make_object(struct line_samples *l, struct shared_line *line, ui
 	if (!has_room(p, scope))
 		return QZ_NONE;
 	if (image)
-		map = address_spaces__copy(l->context->spaces, image, true, &contents);
+		map = address_spaces__copy(l->context->spaces, image, ADDRESS_SPACES_NOW,
+					   &contents);
 	shared_line__words(line, &first, &last);
 	object_naming__memory(l->names, &map, first, last, node, &name);
 	address_map__free(&map);

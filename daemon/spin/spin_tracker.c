@@ -28,7 +28,7 @@
 struct point {
 	uint32_t image;
 	uint64_t kernel, leaf, caller;
-	bool ahead; /* see address_spaces__find() */
+	uint64_t time; /* see address_spaces__find() */
 };
 
 struct spin_tracker {
@@ -155,33 +155,33 @@ static int add_news(struct spin_tracker *s, const struct qz_spin_address *news)
 /* ---- classes ---- */
 
 /* The module of an address of an image, and the address in the unit of struct cached_address. */
-static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, bool ahead,
+static bool locate(struct spin_tracker *s, uint32_t number, uint64_t address, uint64_t time,
 		   uint32_t *module, uint64_t *offset)
 {
 	struct image *image = address_spaces__get(s->spaces, number);
 
 	return image && !image->launcher && address &&
-	       address_spaces__locate(s->spaces, image, address, ahead, module, offset);
+	       address_spaces__locate(s->spaces, image, address, time, module, offset);
 }
 
-static int want(struct spin_tracker *s, uint32_t image, uint64_t address, bool ahead)
+static int want(struct spin_tracker *s, uint32_t image, uint64_t address, uint64_t time)
 {
 	uint64_t offset;
 	uint32_t module;
 
-	return locate(s, image, address, ahead, &module, &offset)
+	return locate(s, image, address, time, &module, &offset)
 		       ? spin_classify__want(s->classes, module, offset)
 		       : 0;
 }
 
 /* *shift leads from offsets to addresses. */
 static const struct code_class *get(struct spin_tracker *s, uint32_t image, uint64_t address,
-				    bool ahead, uint64_t *shift)
+				    uint64_t time, uint64_t *shift)
 {
 	uint64_t offset;
 	uint32_t module;
 
-	if (!locate(s, image, address, ahead, &module, &offset))
+	if (!locate(s, image, address, time, &module, &offset))
 		return NULL;
 	*shift = address - offset;
 	return spin_classify__get(s->classes, module, offset);
@@ -191,7 +191,7 @@ static int ask(struct spin_tracker *s, const struct point *p)
 {
 	int err = p->kernel ? spin_classify__want(s->classes, MODULE_KERNEL, p->kernel) : 0;
 
-	err = err ?: want(s, p->image, p->leaf, p->ahead);
+	err = err ?: want(s, p->image, p->leaf, p->time);
 	err = err ?: qz_array__reserve((void **)&s->asked, s->nasked, sizeof(*s->asked));
 	if (!err)
 		s->asked[s->nasked++] = *p;
@@ -249,11 +249,11 @@ static int enter_point(struct spin_tracker *s, const struct point *p)
 	c = p->kernel ? spin_classify__get(s->classes, MODULE_KERNEL, p->kernel) : NULL;
 	if (waits(c))
 		err = enter(s, 0, p->kernel, c, 0);
-	leaf = get(s, p->image, p->leaf, p->ahead, &shift);
+	leaf = get(s, p->image, p->leaf, p->time, &shift);
 	if (err || !leaf)
 		return err;
 	if (is_by_caller(leaf)) {
-		c = get(s, p->image, p->caller, p->ahead, &caller_shift);
+		c = get(s, p->image, p->caller, p->time, &caller_shift);
 		if (!waits(c))
 			return 0; /* a small procedure like any other */
 		err = enter(s, p->image, p->caller, c, caller_shift);
@@ -272,8 +272,8 @@ static int want_callers(struct spin_tracker *s)
 		const struct point *p = &s->asked[i];
 		uint64_t shift;
 
-		if (is_by_caller(get(s, p->image, p->leaf, p->ahead, &shift)))
-			err = want(s, p->image, p->caller, p->ahead);
+		if (is_by_caller(get(s, p->image, p->leaf, p->time, &shift)))
+			err = want(s, p->image, p->caller, p->time);
 	}
 	return err;
 }
@@ -305,7 +305,7 @@ int spin_tracker__read_processors(struct spin_tracker *s)
 			.image = __atomic_load_n(&cpus[i].leaf_image, __ATOMIC_RELAXED),
 			.leaf = __atomic_load_n(&cpus[i].leaf, __ATOMIC_RELAXED),
 			.caller = __atomic_load_n(&cpus[i].caller, __ATOMIC_RELAXED),
-			.ahead = true,
+			.time = ADDRESS_SPACES_NOW,
 		};
 
 		if (p.leaf && p.image == s->seen[i].image &&
@@ -328,7 +328,7 @@ static struct point point_of(const struct bpf_runtime_buffer *buffer,
 		.kernel = slot->nkernel ? frames[0] : 0,
 		.leaf = slot->nuser ? frames[slot->nkernel] : 0,
 		.caller = slot->nuser > 1 ? frames[slot->nkernel + 1] - 1 : 0,
-		.ahead = stack_slot__looks_ahead(slot),
+		.time = slot->taken,
 	};
 }
 
@@ -393,8 +393,8 @@ static int want_below(struct spin_tracker *s, const struct bpf_runtime_buffer *b
 	int err = 0;
 
 	for (uint32_t i = 1; !err && i < n; i++)
-		if (locate(s, slot->image, frame_of(buffer, slot, i), stack_slot__looks_ahead(slot),
-			   &module, &offset) &&
+		if (locate(s, slot->image, frame_of(buffer, slot, i), slot->taken, &module,
+			   &offset) &&
 		    spin_classify__has_below(s->classes, module))
 			err = spin_classify__want(s->classes, module, offset);
 	return err;
@@ -443,8 +443,8 @@ static bool is_below(struct spin_tracker *s, const struct bpf_runtime_buffer *bu
 	uint64_t offset;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (!locate(s, slot->image, frame_of(buffer, slot, i),
-			    stack_slot__looks_ahead(slot), &module, &offset))
+		if (!locate(s, slot->image, frame_of(buffer, slot, i), slot->taken, &module,
+			    &offset))
 			continue;
 		if (!i && spin_classify__is_libc(s->classes, module))
 			return false;
@@ -471,10 +471,10 @@ static struct spin_verdict judge_leaf(struct spin_tracker *s,
 		v.kind = SPIN_WAITS;
 		return v;
 	}
-	c = leaf = get(s, p.image, p.leaf, p.ahead, &shift);
+	c = leaf = get(s, p.image, p.leaf, p.time, &shift);
 	if (is_by_caller(leaf)) {
 		where = p.caller;
-		c = get(s, p.image, p.caller, p.ahead, &shift);
+		c = get(s, p.image, p.caller, p.time, &shift);
 	}
 	if (!waits(c))
 		return v;
@@ -506,7 +506,7 @@ bool spin_tracker__operand(struct spin_tracker *s, const struct bpf_runtime_buff
 	if (!stack_slot__used(buffer, slot))
 		return false;
 	p = point_of(buffer, slot);
-	c = p.kernel ? NULL : get(s, p.image, p.leaf, p.ahead, shift);
+	c = p.kernel ? NULL : get(s, p.image, p.leaf, p.time, shift);
 	if (!c || !c->code.operand.size)
 		return false;
 	*operand = c->code.operand;

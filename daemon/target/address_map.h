@@ -10,6 +10,7 @@
 struct region {
 	uint64_t start, end, offset; /* offset: in the file, of start */
 	uint32_t module;	     /* MODULE_NONE: code of no known kind */
+	bool read; /* by the mappings of a process, not reported: it is not known since when it is there */
 };
 
 /* Sorted by start, without overlap. All zero is empty. */

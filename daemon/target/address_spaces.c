@@ -71,8 +71,7 @@ void address_spaces__keep_all(struct address_spaces *spaces)
 static void free_image(struct image *image)
 {
 	address_map__free(&image->map);
-	address_map__free(&image->next);
-	disputes__free(&image->disputes);
+	past__free(&image->past);
 	free(image);
 }
 
@@ -287,38 +286,35 @@ static bool is_wanted(const struct reading *r, const struct procfs_mapping *p)
 	return find_room(r, p);
 }
 
-/* Whether a map has other code at any of the addresses. */
-static bool has_other(const struct address_map *map, const struct region *region)
+/* Whether a region that overlaps another one has other code. JIT compilers map parts of theirs anew, which tells nothing. */
+static bool is_other(const struct address_spaces *spaces, const struct region *a,
+		     const struct region *b)
 {
-	for (uint32_t i = address_map__before(map, region->end - 1); i-- > 0;) {
-		const struct region *r = &map->items[i];
+	const struct module *m = modules__get(spaces->modules, a->module);
+
+	return a->module != b->module ||
+	       (!(m && m->jit) && a->start - a->offset != b->start - b->offset);
+}
+
+/*
+ * A region takes the place of what is there, at `time`. Of code that was read, it is not known since when it is there: a report may
+ * come later that is older.
+ */
+static void keep_past(const struct address_spaces *spaces, struct image *image,
+		      const struct region *region, uint64_t time)
+{
+	for (uint32_t i = address_map__before(&image->map, region->end - 1); i-- > 0;) {
+		const struct region *r = &image->map.items[i];
 
 		if (r->end <= region->start)
 			break;
-		if (r->module != region->module ||
-		    r->start - r->offset != region->start - region->offset)
-			return true;
+		if (!is_other(spaces, r, region))
+			continue;
+		if (region->read || (r->read && time < image->read))
+			past__forget(&image->past, region->start, region->end, time);
+		else
+			past__add(&image->past, r, time);
 	}
-	return false;
-}
-
-/* Whether it takes the place of other code, mapped or deferred. */
-static bool displaces(const struct image *image, const struct region *region)
-{
-	return has_other(&image->map, region) || has_other(&image->next, region);
-}
-
-/* Of code that was read, it is not known since when it is there: if other code was, samples without names yet may be of either. */
-static void dispute(const struct address_spaces *spaces, struct image *image,
-		    const struct region *region)
-{
-	const struct module *m = modules__get(spaces->modules, region->module);
-	uint64_t now = qz_clock__now();
-
-	if ((m && m->jit) || !displaces(image, region))
-		return;
-	disputes__replaced(&image->disputes, region->start, region->end, now);
-	disputes__unnamed(&image->disputes, region->start, region->end, now);
 }
 
 static void add_region(const struct reading *r, const struct procfs_mapping *p,
@@ -329,17 +325,15 @@ static void add_region(const struct reading *r, const struct procfs_mapping *p,
 
 	if (!image)
 		return;
-	dispute(r->spaces, image, region);
-	if (image->deferred && !r->add)
-		address_map__map(&image->next, region);
-	else
-		map_region(r->spaces, image, region);
+	keep_past(r->spaces, image, region, qz_clock__now());
+	map_region(r->spaces, image, region);
 }
 
 static void read_code(const struct reading *r, const struct procfs_mapping *p)
 {
 	struct module_mapping m = mapping_of(r->dir, p);
-	struct region region = {.start = p->start, .end = p->end, .offset = p->offset};
+	struct region region = {
+		.start = p->start, .end = p->end, .offset = p->offset, .read = true};
 
 	if (!is_wanted(r, p))
 		return;
@@ -361,7 +355,7 @@ static void read_generated(struct reading *r, const struct procfs_mapping *above
 	struct procfs_mapping p = r->generated;
 	const struct procfs_mapping *below = &r->below;
 	struct module_mapping m;
-	struct region region = {.start = p.start, .end = p.end};
+	struct region region = {.start = p.start, .end = p.end, .read = true};
 
 	if (!p.end)
 		return;
@@ -400,6 +394,15 @@ static void read_mapping(void *context, const struct procfs_mapping *p)
 	r->below.path = r->path;
 }
 
+static void was_read(struct address_spaces *spaces, uint32_t number)
+{
+	GUARD(&spaces->lock);
+	struct image *image = find_image(spaces, number);
+
+	if (image)
+		image->read = qz_clock__now();
+}
+
 static void read_mappings(struct address_spaces *spaces, const struct image *image, bool add)
 {
 	struct procfs_dir dir = {.pid = image->pid, .start_boottime = image->start_boottime};
@@ -408,6 +411,7 @@ static void read_mappings(struct address_spaces *spaces, const struct image *ima
 	if (procfs_dir__fd(&dir) >= 0)
 		procfs__mappings(dir.fd, read_mapping, &r);
 	read_generated(&r, NULL);
+	was_read(spaces, image->number);
 	procfs_dir__close(&dir);
 }
 
@@ -501,20 +505,10 @@ static struct image *add_image(struct address_spaces *spaces, const struct qz_pr
 	return image;
 }
 
-/* Maps what an image has deferred, too. */
-static void map_next(struct address_map *to, const struct image *from)
+static void inherit(struct image *to, const struct image *from)
 {
-	for (uint32_t i = 0; i < from->next.n; i++)
-		address_map__map(to, &from->next.items[i]);
-}
-
-/* What has been deferred is the parent's already. */
-static void inherit(struct address_spaces *spaces, struct image *to, const struct image *from)
-{
-	if (!from || address_map__copy(&to->map, &from->map))
-		return;
-	to->contents = from->deferred ? ++spaces->next_contents : from->contents;
-	map_next(&to->map, from);
+	if (from && !address_map__copy(&to->map, &from->map))
+		to->contents = from->contents;
 }
 
 /*
@@ -552,7 +546,7 @@ static struct image *begin_image(struct address_spaces *spaces,
 	if (!image)
 		return NULL;
 	if (event->cause == QZ_IMAGE_FORK)
-		inherit(spaces, image, find_image(spaces, event->parent));
+		inherit(image, find_image(spaces, event->parent));
 	take_pending(spaces, image, event);
 	*complete = image->map.n > 0;
 	return image;
@@ -593,18 +587,6 @@ static bool is_known_jit(const struct address_spaces *spaces, const struct addre
 
 	return m && m->jit && mapping->end <= known->end &&
 	       is_generated(mapping->path, mapping->shared);
-}
-
-/* A mapping of the same part of the same file replaces nothing. */
-static bool replaces(const struct address_spaces *spaces, const struct image *image,
-		     const struct region *region)
-{
-	const struct module *m = modules__get(spaces->modules, region->module);
-	const struct region *r = overlapped(&image->map, region->start, region->end);
-
-	return r && !(m && m->jit) &&
-	       (r->start != region->start || r->end != region->end || r->offset != region->offset ||
-		r->module != region->module);
 }
 
 /* Also where the same was mapped before: it may have been gone meanwhile. */
@@ -681,9 +663,8 @@ static bool find_mapped(struct address_spaces *spaces, const struct perf_sampler
 	return !is_known_jit(spaces, p ? &p->map : &current->map, mapping);
 }
 
-/* True: it is left for later. */
-static bool take_region(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
-			const struct region *region, struct remap *remap)
+static void take_region(struct address_spaces *spaces, const struct perf_sampler_mapping *mapping,
+			const struct region *region)
 {
 	GUARD(&spaces->lock);
 	struct pending *p = find_pending(spaces, mapping->pid);
@@ -691,38 +672,29 @@ static bool take_region(struct address_spaces *spaces, const struct perf_sampler
 
 	if (p) {
 		address_map__map(&p->map, region);
-		return false;
-	}
-	if (!image)
-		return false;
-	if (!image->deferred && !replaces(spaces, image, region)) {
+	} else if (image) {
+		keep_past(spaces, image, region, mapping->time);
 		map(spaces, image, region, mapping->time);
-		return false;
 	}
-	if (displaces(image, region))
-		disputes__replaced(&image->disputes, region->start, region->end, mapping->time);
-	address_map__map(&image->next, region);
-	image->deferred++;
-	*remap = (struct remap) {mapping->time, image->number, *region};
-	return true;
 }
 
-bool address_spaces__mapping(struct address_spaces *spaces,
-			     const struct perf_sampler_mapping *mapping, struct remap *remap)
+void address_spaces__mapping(struct address_spaces *spaces,
+			     const struct perf_sampler_mapping *mapping)
 {
-	struct region region = {mapping->start, mapping->end, mapping->offset, MODULE_NONE};
+	struct region region = {mapping->start, mapping->end, mapping->offset, MODULE_NONE, false};
 	struct procfs_dir dir;
 	struct module_mapping m = {&dir,	   mapping->start, mapping->end,  mapping->inode,
 				   mapping->major, mapping->minor, mapping->path, mapping->time};
 	bool kept;
 
 	if (!find_mapped(spaces, mapping, &dir))
-		return false;
+		return;
 	kept = keeps_text(spaces, mapping, &dir);
 	if (!kept)
 		region.module = module_of(spaces, &m, mapping->shared);
 	procfs_dir__close(&dir);
-	return !kept && take_region(spaces, mapping, &region, remap);
+	if (!kept)
+		take_region(spaces, mapping, &region);
 }
 
 void address_spaces__distrust(struct address_spaces *spaces)
@@ -754,64 +726,37 @@ void address_spaces__end(struct address_spaces *spaces, uint32_t scope, uint64_t
 
 /* ---- the main thread ---- */
 
-bool address_spaces__replaces(struct address_spaces *spaces, const struct remap *remap)
+const struct region *address_spaces__find(const struct image *image, uint64_t address,
+					  uint64_t time)
 {
-	GUARD(&spaces->lock);
-	struct image *image = find_image(spaces, remap->image);
-
-	return image && replaces(spaces, image, &remap->region);
+	return past__find(&image->past, address, time) ?: address_map__find(&image->map, address);
 }
 
-void address_spaces__unnamed(struct address_spaces *spaces, const struct remap *remap, uint64_t now)
-{
-	GUARD(&spaces->lock);
-	struct image *image = find_image(spaces, remap->image);
-
-	if (image)
-		disputes__unnamed(&image->disputes, remap->region.start, remap->region.end, now);
-}
-
-void address_spaces__remap(struct address_spaces *spaces, const struct remap *remap)
-{
-	GUARD(&spaces->lock);
-	struct image *image = find_image(spaces, remap->image);
-
-	if (!image)
-		return;
-	image->deferred--;
-	map(spaces, image, &remap->region, remap->time);
-	if (image->deferred)
-		return;
-	for (uint32_t i = 0; i < image->next.n; i++)
-		map_region(spaces, image, &image->next.items[i]);
-	address_map__free(&image->next);
-}
-
-const struct region *address_spaces__find(const struct image *image, uint64_t address, bool ahead)
-{
-	const struct region *r = ahead ? address_map__find(&image->next, address) : NULL;
-
-	return r ?: address_map__find(&image->map, address);
-}
+/* The contents of an image have so many bits; above is how much of its past a copy has. */
+#define CONTENTS_BITS 48
 
 struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
-					bool ahead, uint64_t *contents)
+					uint64_t time, uint64_t *contents)
 {
 	GUARD(&spaces->lock);
 	struct address_map to = {0};
 
 	address_map__copy(&to, &image->map);
-	if (ahead)
-		map_next(&to, image);
 	*contents = image->contents;
+	for (uint32_t i = image->past.n; i-- > 0;) {
+		if (image->past.items[i].until <= time)
+			continue;
+		address_map__map(&to, &image->past.items[i].region);
+		*contents += 1ull << CONTENTS_BITS;
+	}
 	return to;
 }
 
 static bool look_up(struct address_spaces *spaces, const struct image *image, uint64_t address,
-		    bool ahead, struct region *region, bool *ended)
+		    uint64_t time, struct region *region, bool *ended)
 {
 	GUARD(&spaces->lock);
-	const struct region *r = address_spaces__find(image, address, ahead);
+	const struct region *r = address_spaces__find(image, address, time);
 
 	if (r)
 		*region = *r;
@@ -819,27 +764,27 @@ static bool look_up(struct address_spaces *spaces, const struct image *image, ui
 	return r;
 }
 
-static bool find(struct address_spaces *spaces, struct image *image, uint64_t address, bool ahead,
-		 struct region *region)
+static bool find(struct address_spaces *spaces, struct image *image, uint64_t address,
+		 uint64_t time, struct region *region)
 {
 	bool ended;
 
-	if (look_up(spaces, image, address, ahead, region, &ended))
+	if (look_up(spaces, image, address, time, region, &ended))
 		return true;
 	if (ended || image->reread)
 		return false;
 	image->reread = true;
 	read_mappings(spaces, image, true);
-	return look_up(spaces, image, address, ahead, region, &ended);
+	return look_up(spaces, image, address, time, region, &ended);
 }
 
 bool address_spaces__locate(struct address_spaces *spaces, struct image *image, uint64_t address,
-			    bool ahead, uint32_t *module, uint64_t *offset)
+			    uint64_t time, uint32_t *module, uint64_t *offset)
 {
 	const struct module *m = NULL;
 	struct region r;
 
-	if (find(spaces, image, address, ahead, &r))
+	if (find(spaces, image, address, time, &r))
 		m = modules__get(spaces->modules, r.module);
 	if (!m)
 		return false;

@@ -15,7 +15,7 @@
 
 #include "daemon/target/modules.h"
 #include "daemon/target/address_map.h"
-#include "daemon/target/disputes.h"
+#include "daemon/target/past.h"
 #include "daemon/kernel/perf_sampler.h"
 #include "quartz/records.h"
 
@@ -39,25 +39,14 @@ struct image {
 	uint64_t contents;  /* changes with the regions; equal in a forked copy */
 	uint64_t published; /* contents that the unwinder has, see unwind_tables.h */
 	uint64_t mapped;    /* when something was last mapped; 0 when unwind_tables.h knows of it */
-	uint32_t deferred;  /* remaps that wait for the main thread */
-	struct address_map next; /* what these and later ones are about to map, over `map` */
-	struct disputes disputes;
+	uint64_t read;	    /* when its mappings were last read */
+	struct past past;   /* what it had mapped before */
 	bool ended;
 	bool superseded;       /* there is a later image of this pid */
 	bool live;	       /* see address_spaces__live() */
 	bool forgotten;	       /* freed when it is not that any more */
 	struct image *earlier; /* the one before of this pid, or NULL */
 	struct image *sibling; /* the one before of this scope, or NULL */
-};
-
-/*
- * Code that takes the place of other code, and what the same process maps later: it is mapped once
- * what was sampled in the old code has its names.
- */
-struct remap {
-	uint64_t time;
-	uint32_t image;
-	struct region region;
 };
 
 struct address_spaces;
@@ -83,12 +72,9 @@ uint64_t address_spaces__changes(const struct address_spaces *spaces);
 /* Takes in a new image. 0 or -ENOMEM. */
 int address_spaces__process(struct address_spaces *spaces, const struct qz_process_event *event);
 
-/*
- * Takes in a mapping or an exec of any process; those of others are ignored. True: it is left to
- * address_spaces__remap(), which must be called with *remap.
- */
-bool address_spaces__mapping(struct address_spaces *spaces,
-			     const struct perf_sampler_mapping *mapping, struct remap *remap);
+/* Takes in a mapping or an exec of any process; those of others are ignored. */
+void address_spaces__mapping(struct address_spaces *spaces,
+			     const struct perf_sampler_mapping *mapping);
 
 /* Reports were lost: what each process has is read. Samples of before have no name where it replaces other code. */
 void address_spaces__distrust(struct address_spaces *spaces);
@@ -106,14 +92,6 @@ void address_spaces__withdrawn(struct address_spaces *spaces, uint32_t i);
 
 /* ---- the main thread ---- */
 
-/* Whether it puts code at a place where its image has other code. */
-bool address_spaces__replaces(struct address_spaces *spaces, const struct remap *remap);
-
-/* What is to be mapped replaces code whose samples were not named before. */
-void address_spaces__unnamed(struct address_spaces *spaces, const struct remap *remap,
-			     uint64_t now);
-void address_spaces__remap(struct address_spaces *spaces, const struct remap *remap);
-
 /* NULL when there is no image of this number. Valid until it is forgotten. */
 struct image *address_spaces__get(struct address_spaces *spaces, uint32_t number);
 
@@ -127,25 +105,27 @@ struct image *address_spaces__of_process(struct address_spaces *spaces, pid_t pi
 uint32_t address_spaces__count(const struct address_spaces *spaces);
 struct image *address_spaces__at(struct address_spaces *spaces, uint32_t index);
 
+#define ADDRESS_SPACES_NOW UINT64_MAX
+
 /*
- * What an image has at an address, or NULL, with the lock held. `ahead`: what was reported last, though samples of the code
- * before may not have names yet. That is for samples whose tables had other code there, or none, once all reports up to their
- * time have been read: if one that came later replaces it, disputes.h knows. /proc/PID/maps is no answer: it may
- * have what is not reported yet, and has nothing when the process has ended.
+ * What an image had at an address at a time, by the reports that have been read, or NULL; with the lock held. What is not
+ * known, image->past knows. /proc/PID/maps is no answer: it may have what is not reported yet, and has nothing when the
+ * process has ended.
  */
-const struct region *address_spaces__find(const struct image *image, uint64_t address, bool ahead);
+const struct region *address_spaces__find(const struct image *image, uint64_t address,
+					  uint64_t time);
 
-/* A copy of all that it has so, which is empty without memory, and its contents. */
+/* All that it had then, which is empty without memory; *contents is the same if this is. */
 struct address_map address_spaces__copy(struct address_spaces *spaces, const struct image *image,
-					bool ahead, uint64_t *contents);
+					uint64_t time, uint64_t *contents);
 
 /*
- * The module that an address is in, and where: the offset in its file, the address itself in code made at run time.
+ * The module that an address was in, and where: the offset in its file, the address itself in code made at run time.
  * False: in none. Where no region has it, the process' mappings are read once again if it lives; what they have at places
  * that are known is left to the reports, whose time tells which samples it concerns.
  */
 bool address_spaces__locate(struct address_spaces *spaces, struct image *image, uint64_t address,
-			    bool ahead, uint32_t *module, uint64_t *offset);
+			    uint64_t time, uint32_t *module, uint64_t *offset);
 
 /* Mappings may be read once more for each image. Called before and after a drain. */
 void address_spaces__refresh(struct address_spaces *spaces);

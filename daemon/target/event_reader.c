@@ -107,21 +107,12 @@ static void keep_event(void *context, const struct qz_event *event, size_t size)
 	}
 }
 
-static void take_mapping(struct event_reader *r, const struct perf_sampler_mapping *mapping)
-{
-	struct remap remap;
-
-	if (address_spaces__mapping(r->spaces, mapping, &remap) &&
-	    !reorder_buffer__add_remap(r->aside, &remap))
-		address_spaces__remap(r->spaces, &remap);
-}
-
 static bool take_report(void *context, const struct report *report)
 {
 	struct event_reader *r = context;
 
 	if (report->kind == REPORT_MAPPING) {
-		take_mapping(r, &report->mapping);
+		address_spaces__mapping(r->spaces, &report->mapping);
 	} else if (report->event->length >= sizeof(struct qz_process_event)) {
 		address_spaces__process(r->spaces, (const struct qz_process_event *)report->event);
 		reorder_buffer__add_event(r->aside, report->event, report->size - sizeof(*report));
@@ -141,9 +132,9 @@ static void empty_rings(struct event_reader *r)
 	bpf_runtime__consume(r->bpf, keep_event, r);
 	if (lost || opener__came_back(&r->keeper_returns))
 		loss_backoff__lost(&r->losses, now);
-	if (loss_backoff__wants_reading(&r->losses, now))
-		address_spaces__distrust(r->spaces);
 	reorder_buffer__process(r->fresh, &until, take_report, r);
+	if (loss_backoff__wants_reading(&r->losses, now)) /* of what is reported since, too */
+		address_spaces__distrust(r->spaces);
 	r->emptied = until;
 }
 

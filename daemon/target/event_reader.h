@@ -27,10 +27,7 @@ struct event_reader *event_reader__new(struct bpf_runtime *bpf, struct perf_samp
 				       struct address_spaces *spaces);
 void event_reader__free(struct event_reader *r);
 
-/*
- * Empties the rings. Returns a time (CLOCK_MONOTONIC, ns): the address spaces have all that was reported before,
- * but what they have deferred.
- */
+/* Empties the rings. Returns a time (CLOCK_MONOTONIC, ns): the address spaces have all that was reported before. */
 uint64_t event_reader__read(struct event_reader *r);
 
 /*

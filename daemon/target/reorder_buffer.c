@@ -24,7 +24,7 @@ static void free_report(struct report *report)
 {
 	if (report->kind == REPORT_MAPPING)
 		free((char *)report->mapping.path);
-	else if (report->kind == REPORT_EVENT)
+	else
 		free(report->event);
 }
 
@@ -101,15 +101,6 @@ bool reorder_buffer__add_event(struct reorder_buffer *r, const struct qz_event *
 	if (report->event)
 		memcpy(report->event, event, size);
 	return keep(r, report, report->event, size);
-}
-
-bool reorder_buffer__add_remap(struct reorder_buffer *r, const struct remap *remap)
-{
-	struct report *report = add(r, REPORT_REMAP, remap->time);
-
-	if (report)
-		report->remap = *remap;
-	return report;
 }
 
 void reorder_buffer__move(struct reorder_buffer *to, struct reorder_buffer *from)

@@ -21,7 +21,6 @@ struct reorder_buffer;
 enum report_kind {
 	REPORT_EVENT,
 	REPORT_MAPPING,
-	REPORT_REMAP,
 };
 
 struct report {
@@ -32,7 +31,6 @@ struct report {
 	union {
 		struct qz_event *event;
 		struct perf_sampler_mapping mapping;
-		struct remap remap;
 	};
 };
 
@@ -44,7 +42,6 @@ void reorder_buffer__free(struct reorder_buffer *r);
 bool reorder_buffer__add_mapping(struct reorder_buffer *r,
 				 const struct perf_sampler_mapping *mapping);
 bool reorder_buffer__add_event(struct reorder_buffer *r, const struct qz_event *event, size_t size);
-bool reorder_buffer__add_remap(struct reorder_buffer *r, const struct remap *remap);
 
 /* Appends them to those of the other, as many as there is memory for. */
 void reorder_buffer__move(struct reorder_buffer *to, struct reorder_buffer *from);

@@ -736,14 +736,9 @@ bool unwind_tables__build(struct unwind_tables *t)
 
 /* ---- images ---- */
 
-/*
- * One whose code takes the place of other code is not published before what was sampled in that
- * has its names: until then its stacks are told apart by their stale tables. True: it is to be checked again.
- */
+/* True: it is to be checked again. */
 static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 {
-	if (image->deferred)
-		return true;
 	if (image->map.n && image->published != image->contents) {
 		if (!publish(t, image, known)) {
 			t->retry_at = bpf_runtime__now() + RETRY;
@@ -752,8 +747,6 @@ static bool update(struct unwind_tables *t, struct image *image, uint64_t known)
 	} else if (image->mapped) {
 		confirm(t, image, known);
 	}
-	if (!image->mapped && image->published == image->contents)
-		disputes__settle(&image->disputes, bpf_runtime__now());
 	return image->mapped;
 }
 

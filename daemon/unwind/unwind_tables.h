@@ -26,8 +26,7 @@ void unwind_tables__free(struct unwind_tables *t);
 
 /*
  * Publishes every image whose regions have changed, with the tables that are built, and takes back what
- * ended ones had. `known`: all that was mapped before is in the address spaces, or deferred, and those for which
- * something is are left for a later call.
+ * ended ones had. `known`: all that was mapped before is in the address spaces.
  */
 void unwind_tables__publish(struct unwind_tables *t, uint64_t known);
 

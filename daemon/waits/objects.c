@@ -248,7 +248,8 @@ static void name_word(struct objects *o, const struct qz_object_slot *t, uint32_
 		f.nbytes = read_word(image, f.word, f.bytes);
 	f.node = f.spun ? spinner : node > 0 ? node : 0;
 	if (image)
-		map = address_spaces__copy(o->context->spaces, image, true, &contents);
+		map = address_spaces__copy(o->context->spaces, image, ADDRESS_SPACES_NOW,
+					   &contents);
 	object_naming__futex(o->names, &f, name);
 	address_map__free(&map);
 }

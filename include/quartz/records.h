@@ -303,7 +303,7 @@ enum qz_stack_stored {
  * (NMI) and no lock is needed.
  */
 struct qz_stack_slot {
-	__u64 hash; /* of frames and all below but offset and stored, never 0 in use */
+	__u64 hash; /* of frames and all below but offset, stored and taken, never 0 in use */
 	__u32 image;
 	__u32 offset;  /* of the frames in this buffer */
 	__u16 nkernel; /* kernel frames come first, innermost first */
@@ -321,6 +321,11 @@ struct qz_stack_slot {
 	__u8 npython;
 	__u16 python_depth; /* that were walked; of more than npython as depth has it */
 	__u8 pad[2];
+	/*
+	 * When it was first seen. The sampler does not take it for the stack of another time if code at some of its addresses
+	 * may have been replaced by other code since.
+	 */
+	__u64 taken;
 };
 
 /*
@@ -601,9 +606,9 @@ struct qz_control {
 
 _Static_assert(sizeof(struct qz_thread_state) == 80, "layout");
 _Static_assert(sizeof(struct qz_spin_address) == 48, "layout");
-_Static_assert(sizeof(struct qz_stack_slot) == 32, "layout");
+_Static_assert(sizeof(struct qz_stack_slot) == 40, "layout");
 _Static_assert(sizeof(struct qz_text_procedure) == 200, "layout");
-_Static_assert(sizeof(struct qz_wait_stack) == 48, "layout");
+_Static_assert(sizeof(struct qz_wait_stack) == 56, "layout");
 _Static_assert(sizeof(struct qz_object_slot) == 104, "layout");
 _Static_assert(sizeof(struct qz_sample_record) == 24, "layout");
 _Static_assert(sizeof(struct qz_creation_event) == 72, "layout");

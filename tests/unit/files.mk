@@ -3,7 +3,7 @@
 # suite in suites.h. Tests elsewhere append to UNIT_SRC, UNIT_ARCHIVES (libraries built here) and UNIT_LIBS.
 UNIT := $(O)/tests/unit/unit
 TESTS += $(UNIT)
-UNIT_SRC += $(wildcard tests/unit/*.c tests/unit/*/*.c tests/unit/core/*/*.c) cli/knobs/knob_page.c cli/experiment/sends.c
+UNIT_SRC += $(wildcard tests/unit/*.c tests/unit/*/*.c tests/unit/core/*/*.c) cli/knobs/knob_page.c cli/complain.c cli/experiment/own_directory.c cli/experiment/programs.c cli/experiment/sends.c
 UNIT_ARCHIVES += $(DAEMON_LIB) $(SYMBOLIZER_LIB) $(CORE_LIB)
 UNIT_LIBS += $(SYMBOLIZER_LIBS) $(CORE_LIBS) -lbpf -lcap -lseccomp -lcheck_pic -lsubunit -lrt -lpthread
 UNIT_WRAP := malloc calloc realloc reallocarray strdup asprintf open_memstream gzdopen inflateInit2_ _tcase_add_test address_spaces__get

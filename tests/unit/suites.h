@@ -71,6 +71,8 @@
 	X(knob_page)                                                                               \
 	X(try)                                                                                     \
 	X(sends)                                                                                   \
+	X(own_directory)                                                                           \
+	X(programs)                                                                                \
 	X(library)                                                                                 \
 	X(library_threads)                                                                         \
 	X(library_programs)                                                                        \
@@ -104,7 +106,7 @@
 	X(address_map)                                                                             \
 	X(allowances)                                                                              \
 	X(address_spaces)                                                                          \
-	X(disputes)                                                                                \
+	X(past)                                                                                    \
 	X(range_alloc)                                                                             \
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \

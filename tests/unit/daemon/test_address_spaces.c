@@ -65,112 +65,105 @@ static pid_t ended_process(void)
 }
 
 /* A file that cannot be opened is told apart by its name. */
-static bool report(struct world *w, uint64_t time, uint64_t start, const char *path,
-		   struct remap *remap)
+static void report(struct world *w, uint64_t time, uint64_t start, const char *path)
 {
 	const struct perf_sampler_mapping m = {
 		.time = time, .pid = w->pid, .start = start, .end = start + SIZE, .path = path};
 
-	return address_spaces__mapping(w->spaces, &m, remap);
+	address_spaces__mapping(w->spaces, &m);
 }
 
-static const char *name_at(const struct world *w, const struct image *image, uint64_t address,
-			   bool ahead)
+static const char *path_of(const struct world *w, const struct region *r)
 {
-	const struct region *r = address_spaces__find(image, address, ahead);
 	const struct module *m = r ? modules__get(w->modules, r->module) : NULL;
 
 	return m ? m->path : "";
 }
 
-static void check_name(const struct world *w, const char *ahead, const char *name)
+static const char *name_at(const struct world *w, const struct image *image, uint64_t address,
+			   uint64_t time)
 {
-	ck_assert_str_eq(name_at(w, w->image, PLACE, false), name);
-	ck_assert_str_eq(name_at(w, w->image, PLACE, true), ahead);
+	return path_of(w, address_spaces__find(image, address, time));
 }
 
-/*
- * The last library of a program that has ended by the time its report is taken: stacks that have met stale tables are the
- * new one's, others are the old one's, until these have their names.
- */
-START_TEST(what_was_reported_last_is_known_after_the_end)
+static bool is_unknown(const struct world *w, uint64_t address, uint64_t time)
+{
+	return past__is_unknown(&w->image->past, address, time);
+}
+
+/* Of a program that has ended by the time its reports are taken, the code of each time is known, also of the last library. */
+START_TEST(each_time_has_its_library)
 {
 	struct world w = begin(ended_process());
-	struct remap second, third, other;
 
-	ck_assert(!report(&w, 10, PLACE, "/first.so", &second));
-	ck_assert(report(&w, 20, PLACE, "/second.so", &second));
-	check_name(&w, "/second.so", "/first.so");
-	ck_assert(report(&w, 21, PLACE + SIZE, "/other.so", &other));
-	ck_assert(report(&w, 30, PLACE, "/third.so", &third));
-	check_name(&w, "/third.so", "/first.so");
-	address_spaces__remap(w.spaces, &second);
-	check_name(&w, "/third.so", "/second.so");
-	address_spaces__remap(w.spaces, &other);
-	address_spaces__remap(w.spaces, &third);
-	check_name(&w, "/third.so", "/third.so");
-	ck_assert_str_eq(name_at(&w, w.image, PLACE + SIZE, false), "/other.so");
-	ck_assert_uint_eq(w.image->next.n, 0);
+	report(&w, 10, PLACE, "/first.so");
+	report(&w, 20, PLACE, "/second.so");
+	report(&w, 21, PLACE + SIZE, "/other.so");
+	report(&w, 30, PLACE, "/third.so");
+	ck_assert_str_eq(name_at(&w, w.image, PLACE, 19), "/first.so");
+	ck_assert_str_eq(name_at(&w, w.image, PLACE, 20), "/second.so");
+	ck_assert_str_eq(name_at(&w, w.image, PLACE, 29), "/second.so");
+	ck_assert_str_eq(name_at(&w, w.image, PLACE, 30), "/third.so");
+	ck_assert_str_eq(name_at(&w, w.image, PLACE, ADDRESS_SPACES_NOW), "/third.so");
+	ck_assert_str_eq(name_at(&w, w.image, PLACE + SIZE, 25), "/other.so");
+	ck_assert(!is_unknown(&w, PLACE, 19));
 	end(&w);
 }
 END_TEST
 
-/* What is deferred because something else is replaces nothing. */
-START_TEST(only_what_was_replaced_is_disputed)
+/* What is mapped again where it is takes no place. */
+START_TEST(the_same_again_replaces_nothing)
 {
 	struct world w = begin(ended_process());
-	struct remap remap;
 
-	ck_assert(!report(&w, 10, PLACE, "/first.so", &remap));
-	ck_assert(report(&w, 20, PLACE, "/second.so", &remap));
-	ck_assert(report(&w, 21, PLACE + SIZE, "/other.so", &remap));
-	ck_assert(disputes__has(&w.image->disputes, PLACE, TABLES_LACKING, 15));
-	ck_assert(!disputes__has(&w.image->disputes, PLACE, TABLES_STALE, 15));
-	ck_assert(!disputes__has(&w.image->disputes, PLACE + SIZE, TABLES_LACKING, 15));
-	ck_assert(report(&w, 30, PLACE + SIZE, "/third.so", &remap));
-	ck_assert(disputes__has(&w.image->disputes, PLACE + SIZE, TABLES_LACKING, 29));
-	ck_assert(disputes__has(&w.image->disputes, PLACE + SIZE, TABLES_STALE, 29));
+	report(&w, 10, PLACE, "/first.so");
+	report(&w, 20, PLACE, "/first.so");
+	report(&w, 30, PLACE + SIZE, "/other.so");
+	ck_assert_uint_eq(w.image->past.n, 0);
 	end(&w);
 }
 END_TEST
 
 /* A copy is what look-ups see. */
-START_TEST(a_copy_looks_ahead)
+START_TEST(a_copy_has_what_was_there_then)
 {
 	struct world w = begin(ended_process());
-	struct address_map copy;
-	struct remap remap;
-	uint64_t contents;
+	uint64_t contents[3];
+	const uint64_t times[] = {15, 25, ADDRESS_SPACES_NOW};
+	const char *const names[] = {"/first.so", "/second.so", "/third.so"};
 
-	ck_assert(!report(&w, 10, PLACE, "/first.so", &remap));
-	ck_assert(report(&w, 20, PLACE, "/second.so", &remap));
-	copy = address_spaces__copy(w.spaces, w.image, false, &contents);
-	ck_assert(address_map__equal(&copy, &w.image->map));
-	address_map__free(&copy);
-	copy = address_spaces__copy(w.spaces, w.image, true, &contents);
-	ck_assert(address_map__equal(&copy, &w.image->next));
-	address_map__free(&copy);
+	report(&w, 10, PLACE, "/first.so");
+	report(&w, 20, PLACE, "/second.so");
+	report(&w, 30, PLACE, "/third.so");
+	for (int i = 0; i < 3; i++) {
+		struct address_map copy =
+			address_spaces__copy(w.spaces, w.image, times[i], &contents[i]);
+
+		ck_assert_str_eq(path_of(&w, address_map__find(&copy, PLACE)), names[i]);
+		address_map__free(&copy);
+	}
+	ck_assert_uint_ne(contents[0], contents[1]);
+	ck_assert_uint_ne(contents[1], contents[2]);
+	ck_assert_uint_eq(contents[2], w.image->contents);
 	end(&w);
 }
 END_TEST
 
-/* It has what its parent has mapped, though samples of the parent's old code have no names yet. */
-START_TEST(a_forked_process_has_what_is_deferred)
+/* It has what its parent has mapped by then. */
+START_TEST(a_forked_process_has_what_is_there)
 {
 	struct world w = begin(ended_process());
 	const struct image *child;
-	struct remap remap;
 
-	ck_assert(!report(&w, 10, PLACE, "/first.so", &remap));
-	ck_assert(!report(&w, 10, PLACE + SIZE, "/other.so", &remap));
-	ck_assert(report(&w, 20, PLACE, "/second.so", &remap));
+	report(&w, 10, PLACE, "/first.so");
+	report(&w, 20, PLACE, "/second.so");
 	add_image(&w, QZ_IMAGE_FORK, CHILD, ended_process());
 	child = address_spaces__get(w.spaces, CHILD);
-	ck_assert_str_eq(name_at(&w, child, PLACE, false), "/second.so");
-	ck_assert_str_eq(name_at(&w, child, PLACE + SIZE, false), "/other.so");
+	ck_assert_str_eq(name_at(&w, child, PLACE, ADDRESS_SPACES_NOW), "/second.so");
+	ck_assert_uint_eq(child->contents, w.image->contents);
+	report(&w, 30, PLACE, "/third.so");
+	ck_assert_str_eq(name_at(&w, child, PLACE, ADDRESS_SPACES_NOW), "/second.so");
 	ck_assert_uint_ne(child->contents, w.image->contents);
-	ck_assert_str_eq(name_at(&w, w.image, PLACE, false), "/first.so");
-	address_spaces__remap(w.spaces, &remap);
 	end(&w);
 }
 END_TEST
@@ -189,42 +182,38 @@ START_TEST(code_whose_report_was_lost_is_disputed)
 	struct world w = begin(getpid());
 	uint64_t place = own_code(), page = place & -SIZE, before = qz_clock__now();
 	const struct region *other;
-	struct remap remap;
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s", name_at(&w, w.image, place, false));
+	snprintf(path, sizeof(path), "%s", name_at(&w, w.image, place, before));
 	ck_assert_str_ne(path, "");
 	address_spaces__distrust(w.spaces);
-	ck_assert(!disputes__has(&w.image->disputes, place, TABLES_CURRENT, before));
-	ck_assert(report(&w, 20, page, "/first.so", &remap));
-	address_spaces__remap(w.spaces, &remap);
-	ck_assert_str_eq(name_at(&w, w.image, place, false), "/first.so");
-	ck_assert(!disputes__has(&w.image->disputes, place, TABLES_CURRENT, before));
+	ck_assert(!is_unknown(&w, place, before));
+	report(&w, qz_clock__now(), page, "/first.so");
+	ck_assert_str_eq(name_at(&w, w.image, place, ADDRESS_SPACES_NOW), "/first.so");
+	ck_assert_str_eq(name_at(&w, w.image, place, before), path);
+	ck_assert(!is_unknown(&w, place, before));
+	before = qz_clock__now();
 	address_spaces__distrust(w.spaces);
-	ck_assert_str_eq(name_at(&w, w.image, place, false), path);
-	ck_assert(disputes__has(&w.image->disputes, place, TABLES_CURRENT, before));
-	ck_assert(!disputes__has(&w.image->disputes, place, TABLES_CURRENT, qz_clock__now()));
+	ck_assert_str_eq(name_at(&w, w.image, place, ADDRESS_SPACES_NOW), path);
+	ck_assert(is_unknown(&w, place, before));
+	ck_assert(!is_unknown(&w, place, qz_clock__now()));
 	other = &w.image->map.items[w.image->map.n - 1];
 	ck_assert_uint_gt(other->start, place);
-	ck_assert(!disputes__has(&w.image->disputes, other->start, TABLES_CURRENT, before));
+	ck_assert(!is_unknown(&w, other->start, before));
 	end(&w);
 }
 END_TEST
 
-/* What is read then stays when what was deferred, and is older, comes. */
-START_TEST(what_is_read_outlasts_what_is_deferred)
+/* What was read may be newer than a report that comes later: it is not known that it was there before that. */
+START_TEST(what_is_read_is_not_older_than_a_report)
 {
 	struct world w = begin(getpid());
-	uint64_t place = own_code(), page = place & -SIZE, before = qz_clock__now();
-	struct remap remap;
-	char path[256];
+	uint64_t place = own_code(), page = place & -SIZE;
 
-	snprintf(path, sizeof(path), "%s", name_at(&w, w.image, place, false));
-	ck_assert(report(&w, 20, page, "/first.so", &remap));
-	address_spaces__distrust(w.spaces);
-	ck_assert(disputes__has(&w.image->disputes, place, TABLES_STALE, before));
-	address_spaces__remap(w.spaces, &remap);
-	ck_assert_str_eq(name_at(&w, w.image, place, false), path);
+	report(&w, 20, page, "/first.so");
+	ck_assert(is_unknown(&w, place, 19));
+	ck_assert(!is_unknown(&w, place, 20));
+	ck_assert_str_eq(name_at(&w, w.image, place, 20), "/first.so");
 	end(&w);
 }
 END_TEST
@@ -234,12 +223,12 @@ Suite *suite_address_spaces(void)
 	Suite *s = suite_create("address_spaces");
 	TCase *c = tcase_create("all");
 
-	tcase_add_test(c, what_was_reported_last_is_known_after_the_end);
-	tcase_add_test(c, only_what_was_replaced_is_disputed);
-	tcase_add_test(c, a_copy_looks_ahead);
-	tcase_add_test(c, a_forked_process_has_what_is_deferred);
+	tcase_add_test(c, each_time_has_its_library);
+	tcase_add_test(c, the_same_again_replaces_nothing);
+	tcase_add_test(c, a_copy_has_what_was_there_then);
+	tcase_add_test(c, a_forked_process_has_what_is_there);
 	tcase_add_test(c, code_whose_report_was_lost_is_disputed);
-	tcase_add_test(c, what_is_read_outlasts_what_is_deferred);
+	tcase_add_test(c, what_is_read_is_not_older_than_a_report);
 	suite_add_tcase(s, c);
 	return s;
 }

@@ -102,6 +102,14 @@ START_TEST(idle_servers_have_no_finding)
 }
 END_TEST
 
+static void in_libc(struct fixture *f, const char *name)
+{
+	if (!f->err)
+		f->err = qz_profile__set_string(
+			&f->p->procedures[fixture__procedure(f->p, name)].module,
+			"/usr/lib/libc.so.6");
+}
+
 /* Eight threads that an event wakes, so many for nothing and so many others, in a second: whether that is found. */
 static bool is_herd(uint64_t in_vain, uint64_t shared, const char *cause)
 {
@@ -116,10 +124,7 @@ static bool is_herd(uint64_t in_vain, uint64_t shared, const char *cause)
 	fixture__samples(&f, scope, thread, "main serve handle", 1, 200);
 	advised__waited(&f, thread, "main serve epoll_wait", cause,
 			(struct advised_waits) {0, 20000, 900, 0});
-	if (!f.err)
-		f.err = qz_profile__set_string(
-			&f.p->procedures[fixture__procedure(f.p, "epoll_wait")].module,
-			"/usr/lib/libc.so.6");
+	in_libc(&f, "epoll_wait");
 	f.p->scopes[scope].counters.events_in_vain = in_vain;
 	f.p->scopes[scope].counters.events_shared = shared;
 	x = advised__new(&f, 2);
@@ -134,6 +139,35 @@ static bool is_herd(uint64_t in_vain, uint64_t shared, const char *cause)
 	advised__free(&x);
 	return is;
 }
+
+/* Who gives events to a herd has most of the cost of waking it. Steps that are mostly others are told of their own. */
+START_TEST(who_wakes_a_herd_has_no_small_steps)
+{
+	static const uint64_t level_ns[] = {500 * MS, 500 * MS, 0};
+
+	for (int others = 0; others < 2; others++) {
+		struct fixture f = fixture__new();
+		uint32_t scope = fixture__scope(&f, level_ns, 3);
+		uint32_t thread = fixture__thread(&f, scope, 1);
+		struct qz_scope_counters *c = &f.p->scopes[scope].counters;
+		struct advised x;
+
+		fixture__samples(&f, scope, thread, "main serve handle", 1, 100);
+		fixture__samples(&f, scope, thread, "main serve epoll_wait", 1, 100);
+		fixture__samples(&f, scope, thread, "main give pthread_mutex_lock", 1, 300);
+		advised__waited(&f, thread, "main serve epoll_wait", "poll",
+				(struct advised_waits) {0, 20000, 900, 0});
+		in_libc(&f, "epoll_wait");
+		in_libc(&f, "pthread_mutex_lock");
+		c->events_in_vain = 16000;
+		c->grain[0] = others ? 40000 : 18000;
+		x = advised__new(&f, 2);
+		ck_assert_ptr_nonnull(advised__find(x.a, "herd"));
+		ck_assert_int_eq(advised__find(x.a, "steps") != NULL, others);
+		advised__free(&x);
+	}
+}
+END_TEST
 
 START_TEST(events_that_wake_all_are_found)
 {
@@ -234,6 +268,7 @@ Suite *suite_advise_waiting(void)
 	tcase_add_test(tc, code_that_faults_is_no_call_of_a_device);
 	tcase_add_test(tc, idle_servers_have_no_finding);
 	tcase_add_test(tc, events_that_wake_all_are_found);
+	tcase_add_test(tc, who_wakes_a_herd_has_no_small_steps);
 	tcase_add_test(tc, who_is_frozen_for_a_while_is_said_to_be);
 	tcase_add_loop_test(tc, children_that_are_left_out_are_told, 0, 3);
 	tcase_add_test(tc, who_is_frozen_is_not_said_to_have_no_work);
