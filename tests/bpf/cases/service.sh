@@ -149,10 +149,10 @@ stopped()
 	export QUARTZ_WATCHDOG_SECONDS=10 # the least that it takes
 
 	start_busy 1
+	began=$(date +%s%N) # before it is attached, which is seen later than it is so
 	start single "$out/quartzd" --private --pid "$busy" --cpu none --output profile
 	single=$pid
 	await single.err 'attached to'
-	began=$(date +%s%N)
 	serve --cpu none
 	kill -STOP "$single" "$daemon"
 	sleep 11
