@@ -117,7 +117,7 @@ define substitute
 	$(Q)! grep -n '@[a-z]*@' $@ >&2
 endef
 
-LAYERS := unit bpf asan fuzz clock cli vm
+LAYERS := unit bpf conduct asan fuzz clock cli vm
 .PHONY: force demo check check-all $(LAYERS:%=check-%) bench soak install clean help dist deb deps
 
 # On all processors, unless -j says otherwise; one job more, since some wait for files.
@@ -190,7 +190,7 @@ help:
 	@echo '  make demo      install what is missing, build, profile a program with something to find'
 	@echo '  make check     install what is missing, build, test: every layer, in ten minutes'
 	@echo '  make check-all with the tests that take longer'
-	@echo '  make check-unit | check-bpf | check-asan | check-fuzz | check-clock | check-cli | check-vm   one layer, all of its tests'
+	@echo '  make check-unit | check-bpf | check-conduct | check-asan | check-fuzz | check-clock | check-cli | check-vm   one layer, all of its tests'
 	@echo '  make check-guests   the layer bpf on other kernels with 8 processors; takes long'
 	@echo '  make check-debug-kernel   the module on kernels that watch themselves, built once of Debian'"'"'s sources'
 	@echo '  make screenshots   the pictures of doc/, of a recorded profile'

@@ -5,4 +5,4 @@ TESTS += $(O)/tests/bpf/whose
 $(O)/tests/bpf/whose: $(O)/tests/bpf/whose.o $(CORE_LIB)
 	$(call link,$(CORE_LIBS))
 
-check-bpf: programs tests
+check-bpf check-conduct: programs tests

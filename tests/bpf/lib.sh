@@ -36,7 +36,8 @@ end_all()
 	done 2>/dev/null
 }
 
-# attempt FUNCTION [ARG]...: in a directory and a daemon's world of its own; sets status.
+# attempt FUNCTION [ARG]...: in a directory and a daemon's world of its own, but for unwind tables and types of the kernel: those of
+# one test serve the next ones. Sets status.
 attempt()
 {
 	T=$(mktemp -d /var/tmp/quartz-test.XXXXXX)
@@ -44,7 +45,7 @@ attempt()
 		started=() events_lost=false stolen_before=$(stolen_ns)
 		trap end_all EXIT
 		export QUARTZ_RUNTIME_DIR=$T/run QUARTZ_STATE_DIR=$T/state \
-			QUARTZ_CONFIG_DIR=$T/etc QUARTZ_CACHE_DIR=$T/cache
+			QUARTZ_CONFIG_DIR=$T/etc QUARTZ_CACHE_DIR=${CACHE:-$T/cache}
 		cd "$T" && "$@"
 	)
 	status=$?
@@ -98,7 +99,14 @@ text_tables_verdict()
 # lets_text_tables: whether this kernel lets quartzd have them. In a guest it must: TEXT_TABLES=1.
 lets_text_tables()
 {
-	[ -n "${TEXT_TABLES-}" ] || [ "$(text_tables_verdict)" = ok ]
+	: "${TEXT_TABLES:=$(text_tables_verdict)}"
+	[ "$TEXT_TABLES" = ok ] || [ "$TEXT_TABLES" = 1 ]
+}
+
+# own_cache: for tests of what is kept there.
+own_cache()
+{
+	export QUARTZ_CACHE_DIR=$T/cache
 }
 
 # with_text_tables try|thorough NAME FUNCTION [ARG]...: where there are none, it says that the test is left to a guest.

@@ -28,6 +28,7 @@ stacks_whole()
 
 prepare()
 {
+	own_cache
 	seq 200000 | sort -R --random-source=/usr/bin/sort >"$T/lines"
 }
 
@@ -191,20 +192,23 @@ of_users()
 		fail 'the C library is not kept' "$(kept)"
 }
 
-# What the kernel has loaded of a quartzd: sums of instructions, names aside.
+# What the kernel has loaded of a quartzd, which runs until that was read: sums of instructions, names aside.
 loaded()
 {
-	start quartzd "$out/quartzd" --private --cpu none -o "$T/profile" "$@" -- sh -c 'echo runs; sleep 2'
+	rm -f seen
+	start quartzd "$out/quartzd" --private --cpu none -o "$T/profile" "$@" -- \
+		sh -c 'echo runs; until [ -e seen ]; do sleep 0.1; done'
 	await quartzd.out runs
-	for info in /proc/"$pid"/fdinfo/*; do
-		sed -n 's/^prog_tag:[^0-9a-f]*//p' "$info" 2>/dev/null # it may be closed
-	done | sort -u
+	# a descriptor may be closed meanwhile
+	cat /proc/"$pid"/fdinfo/* 2>/dev/null | sed -n 's/^prog_tag:[^0-9a-f]*//p' | sort -u
+	touch seen
 	wait "$pid"
 }
 
 # Where the types of the kernel that programs need are from, the programs are the same.
 types()
 {
+	own_cache
 	mkdir -m 700 "$QUARTZ_CACHE_DIR"
 	loaded --verbose >libbpf
 	loaded --cache-size 0 >made

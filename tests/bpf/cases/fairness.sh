@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154,SC2034
-# One process that takes all it can get does not starve the others, and Quartz does not cost what it may not.
+# One process that takes all it can get does not starve the others; what switches, waits and preemptions are, and what they cost.
 
 # One that queues for a lock which it holds for longer than others let it run; sets quiet.
 queue()
@@ -30,42 +30,6 @@ hog()
 	expect 'by whole stacks' '[.scopes[0].rows[] |
 		select(.name == "contender" and .kind == "procedure")][0].total.causes.futex |
 		.waits > 0 and .blocked_ns > 0'
-}
-
-# Rates are lowered when Quartz costs more than it may; the ledger has what was expected at each rate.
-governor()
-{
-	serve --max-overhead 0.01 --rate 999
-	start_busy 2
-	await_status '.rate_halvings >= 2' 'the rate was not lowered'
-	kill_now "$busy"
-	detach
-	"$out/quartzctl" report -i profile --json >report.json || fail "report ended with status $?"
-	expect 'what was expected follows the rate' '.ledger |
-		(.unaccounted | fabs) <= $unaccounted * .expected + 1000' \
-		--argjson unaccounted "${UNACCOUNTED:-0.1}"
-	expect 'rate and costs are part of the profile' '
-		.costs.rate_halvings >= 2 and .costs.ceiling_ppm == 100 and
-		.costs.sampling_ns > 0 and .costs.accounting_ns > 0 and .costs.daemon_ns > 0'
-}
-
-# What Quartz costs, by part: all of it.
-parts()
-{
-	serve --max-overhead 50
-	start storm "$programs/forks" 1000000 4
-	await_status '.overhead_ppm > 0' 'no overhead is known'
-	"$out/quartzctl" status >status.text || fail "status ended with status $?"
-	kill "$pid"
-	detach
-	jq -e '.overhead_parts_ppm as $of |
-		($of.daemon + $of.accounting + $of.sampling + $of.walking - .overhead_ppm | fabs) <= 4 and
-		([$of.daemon, $of.sampling, $of.accounting] | all(. > 0))' \
-		status.json >parts.out || fail 'the parts are not the whole' "$(cat status.json)"
-	grep -q "quartzd [0-9.]*%, the scheduler's log [0-9.]*%, samples" \
-		status.text || fail 'the parts are not shown' "$(cat status.text)"
-	grep -q '^overhead [0-9.]*% of the processors, at most 50%; [0-9.]*% of the time that they were busy$' status.text ||
-		fail 'the share of the busy time is not shown' "$(cat status.text)"
 }
 
 # What the programs cost at switches is in the account, as the kernel measures it.
@@ -114,8 +78,6 @@ preempted()
 # which of the two is gone first is up to the depth of the stacks
 try stacks hog stacks "(.wait_stacks_limited + .wait_frames_limited)"
 try words hog words .objects_limited
-try 'what Quartz costs, by part' parts
 try 'what programs cost at switches is in the account' programs_cost
 try 'waits and preemptions, estimated' preempted 1
 try 'waits and preemptions of a process with threads, estimated' preempted 3
-thorough governor governor

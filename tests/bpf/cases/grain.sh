@@ -225,6 +225,7 @@ kernel_that_counts_no_calls()
 {
 	local dd='dd if=/dev/zero of=/dev/null bs=1 status=none' pid
 
+	own_cache
 	grain $dd count=20000
 	counts '.transfers.writes == 20000'
 	forget_member ioac

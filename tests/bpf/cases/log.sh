@@ -143,27 +143,6 @@ overrun()
 		any(.threads[]; .unknown_ns > 1e9) and .elapsed_ns < (.threads[0] | .end_ns - .start_ns) - 1e9'
 }
 
-# With next to nothing that it may cost, an eighth of the time is measured.
-windows()
-{
-	events_lost=true
-	start program "$programs/pingpong" pipe threads 1000000000
-	start_busy 1
-	attach --system --rate 99 --max-overhead 0.01
-	await quartzd.err 'measuring 12.5% of the time'
-	sleep $((11 * slow)) # one of the governor's windows, and one of the log's
-	detach
-	"$out/quartzctl" report -i profile >report.txt || fail 'no report'
-	tr '\n' ' ' <report.txt | grep -q 'Quartz measured for .* of the time, since all of it would cost more' ||
-		fail 'the first lines say nothing' "$(cat report.txt)"
-	lawful
-	expect 'what was left out is told, and is not called lost' '.ledger.events | .log_off_ns > 10e9 and
-		.log_lost_ns == 0 and .log_impossible == 0'
-	"$out/quartzctl" report -i profile --scope "pid=$busy" --json >report.json || fail 'no report'
-	expect 'who ran all the time ran for what was measured' '.scopes[0] | (.threads | length) == 1 and
-		.threads[0].unknown_ns > 5e9 and .elapsed_ns < (.threads[0] | .end_ns - .start_ns) - 5e9'
-}
-
 try 'the log of phases has the times of the accounting' phases
 try 'the log of processes that start processes has them' processes
 try 'the log of an exec by another thread has them' exec_by_another_thread
@@ -171,6 +150,5 @@ try 'the log of threads that wake each other has them' pingpong
 try 'the log knows threads that the kernel makes in a process' io_uring
 try "the machine's log has its levels" system
 thorough 'a log that is overwritten before it is read' overrun
-thorough 'a log that is off for a part of the time' windows
 try 'the same log makes the same profile' same_bytes
 try 'a log that is cut, and another file' damaged

@@ -331,6 +331,7 @@ symbolizers_killed()
 {
 	local killer keeper
 
+	own_cache
 	cp "$programs/phases" later
 	start later bash -c 'until [ -e go ]; do sleep 0.1; done; exec ./later --time 1:600'
 	attach --pid "$pid"

@@ -539,10 +539,10 @@ many_libraries()
 	expect 'whole stacks come, and stay' '.scopes[0] | .stack_ends.outermost >= 0.4 * .samples'
 }
 
-# go_program NAME [OPTION]...: builds tests/programs/NAME.go.
+# go_program NAME [OPTION]...: builds tests/programs/NAME.go; what it needs of Go's own packages is built once.
 go_program()
 {
-	GO111MODULE=off GOFLAGS='' GOCACHE=$T/go go build "${@:2}" -o "$T/$1" "$here/../programs/$1.go" ||
+	GO111MODULE=off GOFLAGS='' GOCACHE=${CACHE:-$T}/go go build "${@:2}" -o "$T/$1" "$here/../programs/$1.go" ||
 		fail 'go build'
 }
 

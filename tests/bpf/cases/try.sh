@@ -11,7 +11,7 @@ tries_as_user()
 	chmod 755 "$T"
 	mkdir mine && chown nobody mine
 	start try env SUDO_UID="$uid" SUDO_GID="$(id -g nobody)" SUDO_USER=nobody XDG_DATA_HOME="$T/mine/data" \
-		"$out/quartzctl" advise --try --for 15s --check 'id -u >>mine/checks; grep -qx done' -- \
+		"$out/quartzctl" advise --try --for 6s --check 'id -u >>mine/checks; grep -qx done' -- \
 		sh -c 'id -u >>mine/runs; sleep 0.05; echo done'
 	ended "$pid"
 	[ "$status" = 0 ] || fail "status $status" "$(cat try.out try.err)"
@@ -34,7 +34,8 @@ ends_at_interrupt()
 {
 	export XDG_DATA_HOME=$T/data
 	touch runs
-	start try "$out/quartzctl" advise --try -- sh -c 'echo $$ >>runs; sleep 1.237; echo done'
+	start try "$out/quartzctl" advise --try -- \
+		sh -c 'echo $$ >>runs; [ "$(wc -l <runs)" -lt 5 ] || exec sleep 1000.238; sleep 0.3; echo done'
 	for ((i = 0; i < 1200; i++)); do
 		[ "$(wc -l <runs)" -lt 5 ] || break
 		sleep 0.05
@@ -43,7 +44,7 @@ ends_at_interrupt()
 	ended "$pid"
 	[ "$status" = 130 ] || fail "status $status" "$(cat try.out try.err)"
 	grep -q '^Interrupted; of what was measured until then:' try.out || fail 'nothing is shown' "$(cat try.out)"
-	! pgrep -fx 'sleep 1.237' || fail 'the run goes on'
+	! pgrep -fx 'sleep 1000.238' || fail 'the run goes on'
 	jq -e '.complete == false' data/quartz/tries/*.json >/dev/null || fail 'kept as complete'
 }
 
@@ -51,9 +52,9 @@ ends_at_interrupt()
 tells_what_helps()
 {
 	# shellcheck disable=SC2016 # for that shell
-	LD_PRELOAD=libm.so.6 taskset -c 0 "$out/quartzctl" advise --try --for 30s \
+	LD_PRELOAD=libm.so.6 taskset -c 0 "$out/quartzctl" advise --try --for 15s \
 		-i "$here/../unit/core/advise/recorded/allocator.pb.gz" -- \
-		sh -c '[ "$MALLOC_ARENA_MAX" ] || sleep 1; echo done' >try.out 2>try.err || fail "status $?" "$(cat try.err)"
+		sh -c '[ "$MALLOC_ARENA_MAX" ] || sleep 0.5; echo done' >try.out 2>try.err || fail "status $?" "$(cat try.err)"
 	grep -q '^allocator .*MALLOC_ARENA_MAX=4 .* helps$' try.out || fail 'it does not help' "$(cat try.out)"
 	grep -q '^keep: MALLOC_ARENA_MAX=4 sh -c' try.out || fail 'nothing to keep' "$(cat try.out)"
 }
@@ -64,7 +65,7 @@ records_and_tries()
 	chmod 755 "$T"
 	mkdir mine && chown nobody mine
 	start try env SUDO_UID="$uid" SUDO_GID="$(id -g nobody)" SUDO_USER=nobody XDG_DATA_HOME="$T/mine/data" \
-		"$out/quartzctl" record --try --for 15s -- sh -c 'id -u >>mine/runs; sleep 0.05; echo done'
+		"$out/quartzctl" record --try --for 6s -- sh -c 'id -u >>mine/runs; sleep 0.05; echo done'
 	ended "$pid"
 	[ "$status" = 0 ] || fail "status $status" "$(cat try.out try.err)"
 	[ "$(grep -c 'sh is run as nobody' try.err)" = 1 ] || fail 'not said once whose it is' "$(cat try.err)"
@@ -169,7 +170,7 @@ tries_by_restart()
 	trap 'end_all; end_service' EXIT
 	export XDG_DATA_HOME=$T/data
 	"$out/quartzctl" advise --try --unit "quartz-try-$$" -i "$here/../unit/core/advise/recorded/allocator.pb.gz" \
-		--events 'tail -n 1 counted' --duration 500ms --for 20s --knob "pause:20,2:./restart {} '$group'" --knob nice:0,5 \
+		--events 'tail -n 1 counted' --duration 500ms --for 10s --knob "pause:20,2:./restart {} '$group'" --knob nice:0,5 \
 		>try.out 2>try.err || fail "status $?" "$(cat try.out try.err)"
 	[ "$(tail -n 1 restarts)" = 20 ] && [ "$(cat pause)" = 20 ] || fail 'it is not as before' "$(cat restarts)"
 	kill -0 "$(cat pid)" || fail 'there is no service any more'
