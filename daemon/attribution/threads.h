@@ -24,6 +24,8 @@ struct thread_times {
 	struct qz_transfers transfers;
 };
 
+#define AROUND_CALLERS 3
+
 struct thread {
 	uint32_t serial;
 	uint32_t row;	    /* in the profile; QZ_NONE before it is described */
@@ -37,7 +39,9 @@ struct thread {
 	uint64_t loop;	/* of its last sample, in which it may have waited; 0: none */
 	uint16_t loop_written; /* registers that the loop writes */
 	uint16_t woken;	       /* wake-ups in its last sample: struct qz_sample_record */
-	uint8_t asked; /* samples in which it polled for nothing, see daemon/spin/asking.h */
+	uint8_t asked;	     /* samples in which it polled for nothing, see daemon/spin/asking.h */
+	uint8_t around_left; /* samples, see daemon/spin/around.h */
+	uint64_t around[AROUND_CALLERS];
 	struct thread_times seen; /* when it was last seen; its row has them */
 };
 

@@ -298,6 +298,8 @@ static void judge(struct taking *t, struct round_answer *a)
 	a->spinning = spins(record, &v->spin, thread);
 	if (thread && asking__takes(thread, v->asking, record->woken))
 		a->spinning = true;
+	if (thread && around__takes(thread, &v->spin.around))
+		a->spinning = true;
 	a->late = is_late(t, a->place);
 	a->spot = !a->spinning ? 0 : v->spin.loop ?: record->object;
 }

@@ -434,9 +434,42 @@ static uint64_t loop_of(const struct code_class *c)
 	return ((c->code.start ^ (uint64_t)c->module << 40) * 0x9e3779b97f4a7c15ull) | 1;
 }
 
+/* Whether a frame is code of a library that has progress loops. */
+static bool has_progress(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+			 const struct qz_stack_slot *slot, uint32_t n)
+{
+	uint64_t offset;
+	uint32_t module;
+
+	return n < callers_of(s, slot) &&
+	       locate(s, slot->image, frame_of(buffer, slot, n), slot->taken, &module, &offset) &&
+	       spin_classify__has_below(s->classes, module);
+}
+
+/* By what places frame n was called; 0: it was not, or not all of them are there. */
+static uint64_t callers_at(const struct bpf_runtime_buffer *buffer,
+			   const struct qz_stack_slot *slot, uint32_t n)
+{
+	uint64_t hash = slot->image;
+
+	if (slot->depth > slot->nuser || n + 1 >= slot->nuser)
+		return 0;
+	for (uint32_t i = n + 1; i < slot->nuser; i++)
+		hash = (hash ^ frame_of(buffer, slot, i)) * 0x9e3779b97f4a7c15ull;
+	return hash | 1;
+}
+
+/* Frame n is in a progress loop. */
+static void find_around(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
+			const struct qz_stack_slot *slot, uint32_t n, struct around *a)
+{
+	for (uint32_t i = 0; i < AROUND_CALLERS && has_progress(s, buffer, slot, n); i++)
+		a->callers[i] = callers_at(buffer, slot, n++);
+}
+
 /* Whether one of its callers waits with what it calls, but for copies of what has come. */
 static bool is_below(struct spin_tracker *s, const struct bpf_runtime_buffer *buffer,
-		     const struct qz_stack_slot *slot)
+		     const struct qz_stack_slot *slot, struct around *around)
 {
 	const struct code_class *c;
 	uint32_t module, n = callers_of(s, slot);
@@ -451,9 +484,15 @@ static bool is_below(struct spin_tracker *s, const struct bpf_runtime_buffer *bu
 		c = spin_classify__has_below(s->classes, module)
 			    ? spin_classify__get(s->classes, module, offset)
 			    : NULL;
-		if (c && c->below)
+		if (c && c->below) {
+			find_around(s, buffer, slot, i, around);
 			return true;
+		}
 	}
+	if (has_progress(s, buffer, slot, 0))
+		around->leaf = callers_at(buffer, slot, 0);
+	else
+		around->elsewhere = n;
 	return false;
 }
 
@@ -491,8 +530,8 @@ struct spin_verdict spin_tracker__judge(struct spin_tracker *s,
 {
 	struct spin_verdict v = judge_leaf(s, buffer, slot);
 
-	if (v.kind != SPIN_WAITS && is_below(s, buffer, slot))
-		v = (struct spin_verdict) {.kind = SPIN_WAITS};
+	if (v.kind != SPIN_WAITS && is_below(s, buffer, slot, &v.around))
+		v = (struct spin_verdict) {.kind = SPIN_WAITS, .around = v.around};
 	return v;
 }
 

@@ -12,6 +12,7 @@
 
 #include "daemon/kernel/bpf_runtime.h"
 #include "daemon/target/address_spaces.h"
+#include "daemon/spin/around.h"
 #include "daemon/spin/spin_classify.h"
 
 struct spin_tracker;
@@ -46,6 +47,7 @@ struct spin_verdict {
 	bool was_taught;  /* the sampler knew this and has decided */
 	uint16_t written; /* registers that the loop writes */
 	uint64_t loop;	  /* which one, 0: of the kernel */
+	struct around around;
 };
 
 /* With this stack, in the buffer that the last swap has given. */

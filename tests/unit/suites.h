@@ -111,6 +111,7 @@
 	X(reorder_buffer)                                                                          \
 	X(missed_instants)                                                                         \
 	X(asking)                                                                                  \
+	X(around)                                                                                  \
 	X(history)                                                                                 \
 	X(shared_lines)                                                                            \
 	X(round_join)                                                                              \

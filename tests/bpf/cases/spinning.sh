@@ -79,6 +79,7 @@ progress()
 	lawful
 	spun make_progress
 	expect 'so was what it calls' 'row("look_at").self | .spin_ns >= 0.9 * .cpu_ns - 2e7'
+	expect 'and the loop around it' 'row("wait_progress").self | .spin_ns >= 0.8 * .cpu_ns - 2e7'
 	alone compute_progress
 }
 
