@@ -78,17 +78,29 @@ report()
 	fi
 }
 
+# In the directory of recorded profiles. What it says comes at once, since others run beside it.
 check_case()
 {
+	local began=${EPOCHREALTIME/./} said status name=${1##*/}
+
+	cd "$here/profiles" || exit 1
 	run_case "$1" >"$work/actual"
-	if $record; then
-		cp "$work/actual" "$1"
-	elif grep -q '^\$ ' "$1"; then
-		diff -u "$1" "$work/actual"
-		report $? "$(basename "$1")"
-	else
-		report 1 "$(basename "$1"): no command in it"
-	fi
+	said=$(diff -u "$1" "$work/actual")
+	status=$?
+	grep -q '^\$ ' "$1" || name+=': no command in it' status=1
+	{
+		flock 9
+		[ -z "$said" ] || printf '%s\n' "$said"
+		echo "took $(((${EPOCHREALTIME/./} - began) / 1000))"
+		report $status "$name"
+	} 9<"$here/run.sh"
+}
+
+record_case()
+{
+	cd "$here/profiles" || exit 1
+	run_case "$1" >"$work/actual"
+	cp "$work/actual" "$1"
 }
 
 # What the generator writes today is what was recorded: the file format has not changed unseen.
@@ -129,26 +141,29 @@ check_script()
 	} 9<"$0"
 }
 
-if [ "${1-}" = --script ]; then
-	check_script "$2"
-	exit $failed
-fi
+case ${1-} in
+--one)
+	case $2 in
+	*.sh) check_script "$2" ;;
+	*) check_case "$here/cases/$2" ;;
+	esac
+	exit $failed ;;
+esac
 
-cases=("${@/#/$here/cases/}") scripts=()
+all=("$@")
 if [ $# -eq 0 ]; then
-	cases=("$here"/cases/*)
-	# the longest ones first, since they run side by side
-	scripts=(page.sh knobs.sh running.sh exporter.sh prometheus.sh export.sh top.sh man-options.sh packages.sh completion.sh
-		old-profiles.sh pprof-reader.sh fleet.sh dist.sh)
+	mapfile -t all < <(ls "$here/cases")
+	# the longest ones first, since all run side by side
+	$record || all=(page.sh knobs.sh running.sh exporter.sh prometheus.sh export.sh top.sh man-options.sh packages.sh completion.sh
+		old-profiles.sh pprof-reader.sh fleet.sh dist.sh "${all[@]}")
 fi
-$record || echo "plan $((1 + ${#cases[@]} + ${#scripts[@]}))"
+$record || echo "plan $((1 + ${#all[@]}))"
 check_profiles
-cd "$here/profiles" || exit 1
-for case in "${cases[@]}"; do
-	check_case "$case"
-done
-$record && exit
-cd "$OLDPWD" || exit 1
-[ ${#scripts[@]} -eq 0 ] || printf '%s\n' "${scripts[@]}" |
-	xargs -P "$(nproc)" -n 1 "$BASH" "$here/run.sh" --script || failed=1
+if $record; then
+	for case in "${all[@]}"; do
+		record_case "$here/cases/$case"
+	done
+	exit
+fi
+printf '%s\n' "${all[@]}" | xargs -P "$(nproc)" -n 1 "$BASH" "$here/run.sh" --one || failed=1
 exit $failed
