@@ -29,9 +29,14 @@ static __always_inline u64 python__read(u64 address)
 static __always_inline bool python__is_thread(const struct unwinding *u)
 {
 	const struct python_walk *w = &u->python;
+	u64 id;
 
-	return w->thread && !(w->thread & 1) &&
-	       python__read(w->thread + w->layout.thread_id) == u->thread_pointer;
+	if (!w->thread || w->thread & 1)
+		return false;
+	id = python__read(w->thread + w->layout.thread_id);
+	if (w->layout.thread_native)
+		id = python__read(id + w->layout.thread_native);
+	return id == u->thread_pointer;
 }
 
 /* Goes to the next thread, or the next interpreter and its first thread. Not 0: there are no more, or it is found. */
@@ -118,12 +123,60 @@ __noinline int python__learn(u64 hash)
 	return 0;
 }
 
+/* Stores the length and the state of a string, and where its characters are. Returns the size of one, 0: it is no string. */
+static __always_inline u32 python__string(const struct qz_python_layout *l,
+					  struct qz_python_text *text, u64 object, u64 *start)
+{
+	u64 head[3]; /* length, hash, state */
+	u32 ascii, width;
+
+	if (bpf_probe_read_user(head, sizeof(head), (void *)(object + l->text)))
+		return 0;
+	text->length = head[0];
+	text->state = (u32)head[2];
+	width = qz_python_text__width(text->state, &ascii);
+	*start = object + (ascii ? l->text_ascii : l->text_other);
+	return width;
+}
+
+/* An object of Ruby begins with its flags and its class. The flags have the type, and what is the type's own. */
+#define RUBY_WORDS	  5
+#define RUBY_TYPE	  0x1f
+#define RUBY_STRING	  5
+#define RUBY_ARRAY	  7
+#define RUBY_OWN	  (1 << 13) /* a string's characters are elsewhere; an array's elements are here */
+#define RUBY_SHORT(flags) ((flags) >> 14 & 31)
+
+/* As python__string. Of an array, its first element: some paths are in one, before the path without symbolic links. */
+static __always_inline u32 ruby__string(const struct qz_python_layout *l,
+					struct qz_python_text *text, u64 object, u64 *start)
+{
+	u64 words[RUBY_WORDS];
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)object))
+		return 0;
+	if ((words[0] & RUBY_TYPE) == RUBY_ARRAY) {
+		object = words[0] & RUBY_OWN ? words[2] : python__read(words[4]);
+		if (bpf_probe_read_user(words, sizeof(words), (void *)object))
+			return 0;
+	}
+	text->state = QZ_RUBY_TEXT;
+	text->length = words[2];
+	*start = words[3];
+	if (!(words[0] & RUBY_OWN)) {
+		*start = object + l->text_ascii;
+		if (l->entry == QZ_RUBY_FLAG_OLD)
+			text->length = RUBY_SHORT(words[0]);
+	}
+	return (words[0] & RUBY_TYPE) == RUBY_STRING;
+}
+
 /* Copies a string: its beginning, or its end if `end`. */
 __noinline int python__text(struct unwinding *u, struct qz_python_text *text, u64 object, u32 end)
 {
 	const struct qz_python_layout *l;
-	u64 head[3], start; /* length, hash, state */
-	u32 ascii, width, size;
+	u64 start = 0;
+	u32 width, size;
 
 	if (!u || !text)
 		return 0;
@@ -131,17 +184,13 @@ __noinline int python__text(struct unwinding *u, struct qz_python_text *text, u6
 	text->length = 0;
 	text->state = 0;
 	text->size = 0;
-	if (bpf_probe_read_user(head, sizeof(head), (void *)(object + l->text)))
-		return 0;
-	text->length = head[0];
-	text->state = (u32)head[2];
-	width = qz_python_text__width(text->state, &ascii);
-	size = head[0] < QZ_PYTHON_TEXT ? (u32)head[0] * width : QZ_PYTHON_TEXT;
+	width = l->entry >= QZ_RUBY_FLAG_OLD ? ruby__string(l, text, object, &start)
+					     : python__string(l, text, object, &start);
+	size = text->length < QZ_PYTHON_TEXT ? (u32)text->length * width : QZ_PYTHON_TEXT;
 	if (size > QZ_PYTHON_TEXT)
 		size = QZ_PYTHON_TEXT;
-	start = object + (ascii ? l->text_ascii : l->text_other);
 	if (end)
-		start += head[0] * width - size;
+		start += text->length * width - size;
 	barrier_var(size); /* Linux 6.1 forgets the bound of what was copied to another register */
 	if (width && size <= QZ_PYTHON_TEXT &&
 	    !bpf_probe_read_user(text->bytes, size, (void *)start))
@@ -200,11 +249,13 @@ static __always_inline int python__tell(struct unwinding *u, u64 code)
 	told->code = code;
 	told->image = w->image;
 	told->line = *(u32 *)((char *)w->code + (w->layout.code_line & 0x7c));
+	if (w->layout.entry == QZ_RUBY_FLAG_OLD)
+		told->line >>= 1;
 	python__text(u, &told->name, w->code[(w->layout.code_name >> 3) & 31], false);
 	python__text(u, &told->file, w->code[(w->layout.code_file >> 3) & 31], true);
 	told->table.lines = 0;
 	told->table.size = 0;
-	if (wanted_lines)
+	if (wanted_lines && w->layout.lines)
 		python__table(u, w->code[(w->layout.code_table >> 3) & 31]);
 	if (!python__send(w))
 		python__learn(hash);
@@ -216,8 +267,11 @@ static __always_inline int python__tell(struct unwinding *u, u64 code)
 /* The number of the instruction that the frame at `at` runs, of this code, as a stack has it. */
 static __always_inline u64 python__instruction(const struct python_walk *w, u64 at, u64 code)
 {
-	u64 n = python__read(at + w->layout.frame_instruction);
+	u64 n;
 
+	if (!w->layout.lines)
+		return QZ_PYTHON_CHECK_MASK << QZ_PYTHON_CHECK_AT;
+	n = python__read(at + w->layout.frame_instruction);
 	if (w->layout.lines == QZ_PYTHON_LOCATIONS)
 		n = (n - code - w->layout.code_instructions) >> 1;
 	else
@@ -257,12 +311,24 @@ static __always_inline u32 python__place(const struct unwinding *u, u32 i)
 	return (unwind__frames(u) + unwind__place(i)) & (QZ_ALL_FRAMES - 1);
 }
 
+/* Of Ruby: reads whether the frame at `at` is an entry, and its code, 0: it is of a C procedure. Goes to its caller. */
+static __always_inline void ruby__look(struct python_walk *w, u64 at, u64 *code, u32 *owner)
+{
+	u64 flags = python__read(w->raw[(w->layout.frame_owner >> 3) & 15]);
+
+	*owner = flags & QZ_RUBY_FINISH;
+	*code = flags & QZ_RUBY_CFRAME ? 0 : python__read(*code + w->layout.code_body) & ~7ull;
+	w->frame = at + w->layout.frame_previous;
+	if (w->frame >= w->outermost)
+		w->frame = 0;
+}
+
 /* Stores the frame, if it has code, and goes to its caller. Not 0: it was the last one, or no frame. */
 __noinline int python__step(struct unwinding *u)
 {
 	struct python_walk *w;
 	u64 at, code, entry;
-	u32 owner;
+	u32 owner, how;
 
 	if (!u)
 		return 1;
@@ -273,14 +339,18 @@ __noinline int python__step(struct unwinding *u)
 	code = w->raw[(w->layout.frame_code >> 3) & 15] & ~7ull;
 	owner = *((u8 *)w->raw + (w->layout.frame_owner & 127));
 	w->frame = w->raw[(w->layout.frame_previous >> 3) & 15];
-	if (w->layout.entry == QZ_PYTHON_SHIM && owner >= QZ_PYTHON_SHIM_OWNER) {
+	how = w->layout.entry;
+	if (how >= QZ_RUBY_FLAG_OLD) {
+		ruby__look(w, at, &code, &owner);
+		if (!code)
+			return 0;
+	}
+	if (how == QZ_PYTHON_SHIM && owner >= QZ_PYTHON_SHIM_OWNER) {
 		if (u->npython)
 			u->frames[python__place(u, u->npython - 1)] |= QZ_PYTHON_ENTRY;
 		return 0;
 	}
-	entry = w->layout.entry == QZ_PYTHON_EVERY || (w->layout.entry == QZ_PYTHON_FLAG && owner)
-			? QZ_PYTHON_ENTRY
-			: 0;
+	entry = how == QZ_PYTHON_EVERY || (how != QZ_PYTHON_SHIM && owner) ? QZ_PYTHON_ENTRY : 0;
 	code = python__frame(u, code, at) | entry;
 	u->frames[python__place(u, u->npython)] = code;
 	u->npython++;
@@ -301,6 +371,16 @@ static long python__turn(u32 i, struct unwinding **u)
 {
 	(void)i;
 	return python__steps(*u) != 0;
+}
+
+/* Of Ruby: the outermost frame is none. It is at the end of a stack, whose begin and size in words an execution context begins with. */
+static __always_inline u64 ruby__outermost(const struct python_walk *w)
+{
+	u64 stack[2];
+
+	if (bpf_probe_read_user(stack, sizeof(stack), (void *)w->frame))
+		return 0;
+	return stack[0] + stack[1] * sizeof(u64) - w->layout.frame_previous;
 }
 
 /*
@@ -328,6 +408,8 @@ __noinline int python__walk(struct unwinding *u)
 	if (!python__find_thread(u, r->bias + w->layout.runtime))
 		return 0;
 	w->frame = python__read(w->thread + w->layout.thread_frame);
+	if (w->layout.entry >= QZ_RUBY_FLAG_OLD)
+		w->outermost = ruby__outermost(w);
 	if (w->frame && w->layout.cframe != QZ_PYTHON_NO_CFRAME)
 		w->frame = python__read(w->frame + w->layout.cframe);
 	LOOP(PYTHON_DEPTH / DEPTH_BLOCK, python__turn, &u);

@@ -56,6 +56,7 @@ struct python_walk {
 	u64 thread;	 /* its state; or, odd, when there was none; 0: not known */
 	u64 interpreter; /* whose threads are searched next */
 	u64 frame;	 /* the next one */
+	u64 outermost;	 /* of Ruby: it is none */
 	u32 image, zero;
 	u64 raw[16];
 	u64 code[32];

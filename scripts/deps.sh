@@ -11,7 +11,7 @@ declare -A groups=(
 		scdoc"
 	# redis-tools, not redis-server: its redis-check-rdb is the server's program too, and
 	# nothing starts as a service.
-	[check]="check dwz g++ jq python3 linux-perf strace pigz xz-utils sysbench redis-tools golang-go rustc tmux systemd dkms chromium musl-tools libdebuginfod1"
+	[check]="check dwz g++ jq python3 linux-perf strace pigz xz-utils sysbench redis-tools golang-go rustc tmux systemd dkms chromium musl-tools libdebuginfod1 ruby"
 	[editor]="bear"
 	[debug]="bc libelf-dev xz-utils"
 	[deb]="debhelper dh-dkms"

@@ -65,7 +65,7 @@ static enum status complain_no_lines(const struct view *v, uint32_t i)
 	if (!qz_code_times__any_line(v->profile) && !v->profile->addresses_sampled) {
 		complain("this profile has no source lines: record with --lines");
 	} else if (!strcmp(p->module, "[kernel]") || !strcmp(p->module, "[jit]") ||
-		   qz_procedure__is_python(p)) {
+		   qz_procedure__is_interpreted(p)) {
 		complain("'%s' has no source lines: it is code of %s", name ? name : "?", module);
 	} else {
 		hint = origin__debug_hint(p->module, build_id_of(v, i));

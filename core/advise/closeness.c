@@ -116,10 +116,12 @@ static bool is_runtime(const char *module)
 }
 
 /* Of the interpreter's own modules, and of those that were installed. */
-static bool is_python_library(const char *file)
+static bool is_interpreted_library(const char *file)
 {
 	return strstr(file, "/lib/python3") || strstr(file, "/site-packages/") ||
-	       strstr(file, "/dist-packages/") || !strncmp(file, "<frozen", 7);
+	       strstr(file, "/dist-packages/") || !strncmp(file, "<frozen", 7) ||
+	       strstr(file, "/lib/ruby/") || strstr(file, "/gems/") ||
+	       !strncmp(file, "<internal:", 10);
 }
 
 static enum qz_closeness closeness(const struct go_modules *go,
@@ -127,8 +129,8 @@ static enum qz_closeness closeness(const struct go_modules *go,
 {
 	if (is_made(procedure))
 		return is_made_library(procedure->name) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
-	if (qz_procedure__is_python(procedure))
-		return is_python_library(procedure->file) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
+	if (qz_procedure__is_interpreted(procedure))
+		return is_interpreted_library(procedure->file) ? QZ_CLOSE_LIBRARY : QZ_CLOSE_OWN;
 	if (*procedure->module == '[' || !strcmp(procedure->name, "main") ||
 	    !strcmp(procedure->name, "_start"))
 		return QZ_CLOSE_NOT;

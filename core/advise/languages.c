@@ -132,6 +132,15 @@ static bool is_beside(const struct qz_profile *p, uint32_t node, uint32_t proced
 	return frame != QZ_NONE && interprets_java(&p->procedures[frame]);
 }
 
+/* Whether the interpreter's frames were read, so that what has no name is not of the language. */
+static bool has_names(const struct qz_profile *p, const struct qz_language *language)
+{
+	for (uint32_t i = 0; language == &languages[RUBY] && i < p->nprocedures; i++)
+		if (!strcmp(p->procedures[i].module, QZ_RUBY_MODULE))
+			return true;
+	return false;
+}
+
 const char *qz_language__among_nameless(const struct qz_report *r, uint32_t procedure)
 {
 	const struct qz_profile *p = r->profile;
@@ -140,7 +149,7 @@ const char *qz_language__among_nameless(const struct qz_report *r, uint32_t proc
 	uint64_t all = 0, interpreted = 0;
 
 	if (language)
-		return language->nameless;
+		return has_names(p, language) ? NULL : language->nameless;
 	for (uint32_t i = 0; i < p->nsamples; i++) {
 		const struct qz_sample *s = &p->samples[i];
 

@@ -234,7 +234,7 @@ static bool is_own(const struct qz_profile *p, uint32_t procedure)
 	const struct qz_procedure *code = &p->procedures[procedure];
 
 	if (code->module[0] == '[' && strcmp(code->module, "[jit]") != 0 &&
-	    !qz_procedure__is_python(code))
+	    !qz_procedure__is_interpreted(code))
 		return false;
 	return code->kind == QZ_PROCEDURE && code->name[0] != '[' && !strstr(code->module, ".so") &&
 	       !qz_cost_code__find(code);

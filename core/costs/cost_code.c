@@ -491,8 +491,8 @@ static const char *plain_name(const struct qz_procedure *procedure)
 /* What patterns of modules are compared with. */
 static const char *file_of(const struct qz_procedure *procedure)
 {
-	return qz_procedure__is_python(procedure) ? procedure->file
-						  : qz_base_name(procedure->module);
+	return qz_procedure__is_interpreted(procedure) ? procedure->file
+						       : qz_base_name(procedure->module);
 }
 
 /* Sorts out most rows at the first letter: each procedure is compared with all of them. */

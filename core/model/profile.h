@@ -56,8 +56,9 @@ struct qz_procedure {
 	uint32_t kind; /* enum qz_procedure_kind */
 };
 
-/* Module of functions of Python, whose frames were read from the interpreter. */
+/* Modules of functions of Python and methods of Ruby, whose frames were read from the interpreter. */
 #define QZ_PYTHON_MODULE "[python]"
+#define QZ_RUBY_MODULE	 "[ruby]"
 
 /* An executable file as it was mapped. */
 struct qz_mapping {
@@ -554,9 +555,10 @@ static inline bool qz_procedure__has_name(const struct qz_procedure *procedure)
 	       !qz_procedure__is_of_32_bits(procedure);
 }
 
-static inline bool qz_procedure__is_python(const struct qz_procedure *procedure)
+static inline bool qz_procedure__is_interpreted(const struct qz_procedure *procedure)
 {
-	return !strcmp(procedure->module, QZ_PYTHON_MODULE);
+	return !strcmp(procedure->module, QZ_PYTHON_MODULE) ||
+	       !strcmp(procedure->module, QZ_RUBY_MODULE);
 }
 
 /* The location of a marker, interned with its procedure. */

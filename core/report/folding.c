@@ -92,7 +92,7 @@ static bool is_libc(const struct qz_procedure *proc)
 /* What people have written does not disappear in the interpreter's code that runs it. */
 static bool leaves_python(const struct qz_procedure *outer, const struct qz_procedure *inner)
 {
-	return qz_procedure__is_python(outer) && !qz_procedure__is_python(inner);
+	return qz_procedure__is_interpreted(outer) && !qz_procedure__is_interpreted(inner);
 }
 
 bool qz_folding__may(const struct qz_procedure *outer, const struct qz_procedure *inner)

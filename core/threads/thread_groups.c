@@ -22,7 +22,16 @@ static bool begins(const char *text, const char *with)
 /* Python's library for threads. */
 static bool is_threading(const struct qz_procedure *proc)
 {
-	return qz_procedure__is_python(proc) && !strcmp(qz_base_name(proc->file), "threading.py");
+	return qz_procedure__is_interpreted(proc) &&
+	       !strcmp(qz_base_name(proc->file), "threading.py");
+}
+
+/* Ruby's own code, which calls what the thread was started with. */
+static bool starts_ruby(const struct qz_procedure *proc, const struct qz_procedure *callee)
+{
+	return !strcmp(callee->module, QZ_RUBY_MODULE) &&
+	       (qz_base_name__is(proc->module, "libruby") ||
+		qz_base_name__is(proc->module, "ruby"));
 }
 
 /* Frames between clone and the procedure that the program gave. */
@@ -80,7 +89,9 @@ static struct start start_on(const struct qz_profile *p, uint32_t leaf)
 		if (qz_goroutines__begin_with(&p->procedures[procedure]))
 			return start; /* it says nothing of the thread that runs it */
 		outermost = procedure;
-		library = is_generic(&p->procedures[procedure]);
+		library = is_generic(&p->procedures[procedure]) ||
+			  (own != QZ_NONE &&
+			   starts_ruby(&p->procedures[procedure], &p->procedures[own]));
 		if (!library)
 			own = procedure;
 	}
@@ -90,10 +101,10 @@ static struct start start_on(const struct qz_profile *p, uint32_t leaf)
 		return (struct start) {QZ_NONE, FIRST};
 	/* what that library calls in C, before it calls the program's, does not tell either */
 	if (own == QZ_NONE || (is_threading(&p->procedures[outermost]) &&
-			       !qz_procedure__is_python(&p->procedures[own])))
+			       !qz_procedure__is_interpreted(&p->procedures[own])))
 		return (struct start) {outermost, GENERIC};
 	/* frames outside of Python code are left out if they are known (daemon/attribution/python_stacks.h) */
-	library |= qz_procedure__is_python(&p->procedures[own]);
+	library |= qz_procedure__is_interpreted(&p->procedures[own]);
 	return (struct start) {own, library ? STARTED_BY_LIBRARY : STARTED};
 }
 

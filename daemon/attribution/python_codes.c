@@ -9,6 +9,7 @@
 
 #include "core/util/base_name.h"
 #include "core/util/hash_table.h"
+#include "core/util/utf8.h"
 #include "daemon/attribution/python_lines.h"
 #include "daemon/kernel/bpf_python.h"
 #include "daemon/util/log.h"
@@ -41,9 +42,10 @@ struct python_codes {
 	struct code *items;
 	uint32_t n;
 	struct qz_hash_table by_code;
-	uint32_t different; /* locations made so far */
-	uint32_t unknown;   /* location; QZ_NONE: not made yet */
-	size_t tables;	    /* bytes */
+	uint32_t different;   /* locations made so far */
+	uint32_t unknown;     /* location; QZ_NONE: not made yet */
+	size_t tables;	      /* bytes */
+	uint32_t loop, votes; /* how far it is ahead of others */
 };
 
 struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profile *profile)
@@ -54,7 +56,7 @@ struct python_codes *python_codes__new(struct bpf_runtime *bpf, struct qz_profil
 		return NULL;
 	codes->bpf = bpf;
 	codes->profile = profile;
-	codes->unknown = QZ_NONE;
+	codes->unknown = codes->loop = QZ_NONE;
 	return codes;
 }
 
@@ -105,15 +107,37 @@ static size_t encode(uint32_t c, char *to)
 	return 3;
 }
 
+/* Bytes that are UTF-8, if nothing is wrong with them. */
+static void decode_bytes(const struct qz_python_text *text, char to[TEXT_SIZE])
+{
+	char bytes[QZ_PYTHON_TEXT + 1] = "";
+	size_t at = 0;
+
+	memcpy(bytes, text->bytes, text->size);
+	for (uint32_t i = 0; i < text->size;) {
+		uint32_t c = bytes[i] ? 0xfffd : 0;
+		size_t n = bytes[i] ? qz_utf8__decode(bytes + i, &c) : 0;
+
+		at += encode(c, to + at);
+		i += n ? n : 1;
+	}
+	to[at] = '\0';
+}
+
 /* Decodes to terminated UTF-8. *cut: there is more text. False: it is no string. */
 static bool decode(const struct qz_python_text *text, char to[TEXT_SIZE], bool *cut)
 {
-	uint32_t ascii, width = qz_python_text__width(text->state, &ascii);
+	bool ruby = text->state == QZ_RUBY_TEXT;
+	uint32_t ascii, width = ruby ? 1 : qz_python_text__width(text->state, &ascii);
 	size_t at = 0;
 
 	if (!width || !text->size || text->size > QZ_PYTHON_TEXT)
 		return false;
 	*cut = text->length > text->size / width;
+	if (ruby) {
+		decode_bytes(text, to);
+		return true;
+	}
 	for (uint32_t i = 0; i + width <= text->size; i += width) {
 		uint32_t c = 0;
 
@@ -124,14 +148,21 @@ static bool decode(const struct qz_python_text *text, char to[TEXT_SIZE], bool *
 	return true;
 }
 
+static bool is_ruby(const struct qz_python_code *code)
+{
+	return code->name.state == QZ_RUBY_TEXT;
+}
+
 /*
  * Whether a file has many of this name: "<lambda>", "f.<locals>.<listcomp>". The code of a whole
- * file is "<module>".
+ * file is "<module>". Of Ruby: "block in f", "block (2 levels) in f".
  */
-static bool is_anonymous(const char *name)
+static bool is_anonymous(const struct qz_python_code *code, const char *name)
 {
-	const char *last = strrchr(name, '.');
+	const char *last = strrchr(name, '.'), block[] = "block ";
 
+	if (is_ruby(code))
+		return !strncmp(name, block, sizeof(block) - 1);
 	last = last ? last + 1 : name;
 	return *last == '<' && strcmp(last, "<module>");
 }
@@ -146,7 +177,7 @@ bool python_code__name(const struct qz_python_code *code, char *name, size_t siz
 	if (!decode(&code->name, what, &cut_name) || !decode(&code->file, where, &cut_path))
 		return false;
 	base = qz_base_name(where);
-	if (is_anonymous(what))
+	if (is_anonymous(code, what))
 		snprintf(line, sizeof(line), ":%u", code->line);
 	snprintf(name, size, "%s%s (%s%s%s)", what, cut_name ? "..." : "",
 		 cut_path && base == where ? "..." : "", base, line);
@@ -167,13 +198,11 @@ static uint32_t intern_location(struct python_codes *codes, uint32_t procedure, 
 	return index < 0 ? QZ_NONE : (uint32_t)index;
 }
 
-static uint32_t intern(struct python_codes *codes, const char *name, const char *path,
-		       uint32_t line)
+static uint32_t intern(struct python_codes *codes, const char *module, const char *name,
+		       const char *path, uint32_t line)
 {
-	struct qz_procedure procedure = {.name = (char *)name,
-					 .module = (char *)QZ_PYTHON_MODULE,
-					 .file = (char *)path,
-					 .line = line};
+	struct qz_procedure procedure = {
+		.name = (char *)name, .module = (char *)module, .file = (char *)path, .line = line};
 	int64_t index = qz_profile__intern_procedure(codes->profile, &procedure);
 
 	return index < 0 ? QZ_NONE : intern_location(codes, (uint32_t)index, 0);
@@ -222,9 +251,10 @@ static void locate(struct python_codes *codes, const struct qz_python_code *code
 	    codes->different >= MOST_DIFFERENT)
 		return;
 	if (codes->different == MOST_DIFFERENT - 1)
-		log_warning("more than %d functions of Python: others are not named",
+		log_warning("more than %d functions of Python or Ruby: others are not named",
 			    MOST_DIFFERENT - 1);
-	to->location = intern(codes, name, path, code->line);
+	to->location = intern(codes, is_ruby(code) ? QZ_RUBY_MODULE : QZ_PYTHON_MODULE, name, path,
+			      code->line);
 	keep_table(codes, code, to);
 	to->begins_thread = begins_thread(name);
 }
@@ -271,6 +301,23 @@ void python_codes__read(struct python_codes *codes)
 	bpf_python__consume(codes->bpf, on_code, codes);
 }
 
+void python_codes__vote_loop(struct python_codes *codes, uint32_t procedure)
+{
+	if (codes->loop == procedure) {
+		codes->votes++;
+	} else if (codes->votes) {
+		codes->votes--;
+	} else {
+		codes->loop = procedure;
+		codes->votes = 1;
+	}
+}
+
+uint32_t python_codes__loop(const struct python_codes *codes)
+{
+	return codes->loop;
+}
+
 /* The location of the frame's line if that is known, else of its function. */
 static uint32_t location_of(struct python_codes *codes, const struct code *code, uint64_t frame)
 {
@@ -297,6 +344,6 @@ struct python_location python_codes__location(struct python_codes *codes, uint32
 		return (struct python_location) {location_of(codes, &codes->items[i], frame), true,
 						 codes->items[i].begins_thread};
 	if (codes->unknown == QZ_NONE)
-		codes->unknown = intern(codes, QZ_NAME_UNKNOWN, "", 0);
+		codes->unknown = intern(codes, QZ_PYTHON_MODULE, QZ_NAME_UNKNOWN, "", 0);
 	return (struct python_location) {.location = codes->unknown};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Maps Python code that stack walks have met (quartz/python.h) to locations of the profile:
- * "Class.method (file.py)" of the module "[python]". Reports contain whatever the program has in
+ * "Class.method (file.py)" of the module "[python]", "method (file.rb)" of "[ruby]". Reports contain whatever the program has in
  * its memory, so texts are cut, decoded and limited in number. A program that lies gets wrong
  * names, but only in its own stacks.
  */
@@ -46,6 +46,13 @@ struct python_location {
 /* The location of a frame; "[unknown]" for code that was not reported, or is invalid. */
 struct python_location python_codes__location(struct python_codes *codes, uint32_t image,
 					      uint64_t frame);
+
+/*
+ * The procedure of C, in the profile, in which Ruby's loop is. In a stripped file it has no name: it is what is called most by
+ * the procedure that has one. QZ_NONE: that was not seen.
+ */
+void python_codes__vote_loop(struct python_codes *codes, uint32_t procedure);
+uint32_t python_codes__loop(const struct python_codes *codes);
 
 /*
  * Writes a name, "Class.method (file.py)", of at most `size` bytes with the terminator, and the path. False: this cannot be

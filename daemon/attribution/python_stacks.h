@@ -2,7 +2,7 @@
 /*
  * Replaces the C frames of the interpreter by the Python frames that they run. Each time that C
  * code enters the interpreter, there is one C frame and one or more Python frames, of which the
- * outermost is marked (quartz/python.h).
+ * outermost is marked (quartz/python.h). Ruby has two C frames, of the loop and of what calls it.
  */
 #ifndef QUARTZ_DAEMON_PYTHON_STACKS_H
 #define QUARTZ_DAEMON_PYTHON_STACKS_H
@@ -24,6 +24,8 @@ struct python_stack {
 	uint32_t left;	      /* frames not placed yet; `kept` at first */
 	uint32_t *locations;  /* out: room for all frames and the mark of a gap */
 	uint32_t n;
+	const struct cached_address *caller; /* the last C frame */
+	uint32_t caller_at;		     /* n, when it had been placed; 0: it was not */
 	/* results */
 	bool begins; /* code that begins a Python thread was met and left out, as for C; so all frames outside of it are there */
 	bool inside; /* other code was placed */

@@ -203,9 +203,10 @@ void stack__place(const struct stack_context *c, const struct bpf_runtime_buffer
 
 /* The innermost procedure of a stack with Python frames. */
 static int64_t python_leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
-			   const struct qz_stack_slot *s, const struct cached_address *leaf)
+			   const struct qz_stack_slot *s, const struct cached_address *leaf,
+			   const struct cached_address *caller)
 {
-	uint32_t locations[3] = {leaf->location};
+	uint32_t locations[4] = {leaf->location};
 	struct python_stack python = {.codes = c->python,
 				      .profile = c->profile,
 				      .image = s->image,
@@ -214,25 +215,36 @@ static int64_t python_leaf(const struct stack_context *c, const struct bpf_runti
 				      .left = 1,
 				      .depth = 1,
 				      .locations = locations};
+	bool inside; /* the caller runs the Python code */
 
+	if (caller)
+		python_stack__place(&python, caller, false);
+	inside = !python.left;
+	if (!inside)
+		python.n = 0;
 	python_stack__place(&python, leaf, true);
-	return c->profile->locations[locations[0]].lines[0].procedure;
+	return c->profile->locations[locations[inside && python.n ? python.n - 1 : 0]]
+		.lines[0]
+		.procedure;
 }
 
 int64_t stack__leaf(const struct stack_context *c, const struct bpf_runtime_buffer *buffer,
 		    const struct qz_stack_slot *s)
 {
 	const struct image *image = address_spaces__get(c->spaces, s->image);
-	const struct cached_address *cached = NULL;
+	const struct cached_address *cached = NULL, *caller = NULL;
 
 	if (s->nkernel) {
 		cached = address_cache__get(c->addresses, MODULE_KERNEL, buffer->frames[s->offset]);
 	} else if (s->nuser && image && !image->launcher) {
 		address_spaces__lock(c->spaces);
 		cached = user_address(c, s, image, user_frame(buffer, s, 0));
+		if (s->nuser > 1)
+			caller = user_address(c, s, image,
+					      code_address(user_frame(buffer, s, 1), false));
 		address_spaces__unlock(c->spaces);
 		if (cached && c->python && s->npython)
-			return python_leaf(c, buffer, s, cached);
+			return python_leaf(c, buffer, s, cached, caller);
 	}
 	return address_cache__procedure(c->profile, cached);
 }

@@ -29,7 +29,7 @@
 #define MOST_VDSO (64 << 10)
 
 /* What rows mean, and the layout of the files. It changes with either. */
-#define VERSION 4
+#define VERSION 5
 
 static const char magic[8] = "QZTABLE";
 

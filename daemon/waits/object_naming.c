@@ -87,7 +87,8 @@ static bool is_python_own(const struct qz_procedure *p)
 {
 	static const char *const files[] = {"threading.py", "queue.py", "_base.py", "thread.py"};
 
-	for (size_t i = 0; qz_procedure__is_python(p) && i < sizeof(files) / sizeof(files[0]); i++)
+	for (size_t i = 0; qz_procedure__is_interpreted(p) && i < sizeof(files) / sizeof(files[0]);
+	     i++)
 		if (strstr(p->file, "/lib/python3") && !strcmp(qz_base_name(p->file), files[i]))
 			return true;
 	return is_interpreter(p);
@@ -116,7 +117,7 @@ static bool take_line(struct caller *caller, const struct qz_profile *profile,
 			take_procedure(caller, profile, line);
 		return true;
 	}
-	if (caller->procedure && !qz_procedure__is_python(p))
+	if (caller->procedure && !qz_procedure__is_interpreted(p))
 		return false;
 	if (!futex_classify__is_runtime(p->name, p->module)) {
 		take_procedure(caller, profile, line);

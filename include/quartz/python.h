@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frames of CPython's interpreter (3.8 and later): how they are laid out, as the symbolizer reads it from the file that
- * holds the interpreter; how they are stored in a stack; and how the code that they run is reported.
+ * Frames of CPython's interpreter (3.8 and later), and of Ruby's (2.7 to 3.4): how they are laid out, as the symbolizer reads it
+ * from the file that holds the interpreter; how they are stored in a stack; and how the code that they run is reported. What is
+ * said of Python is true of Ruby, where nothing else is said; its code is the body of an instruction sequence.
  */
 #ifndef QUARTZ_PYTHON_H
 #define QUARTZ_PYTHON_H
@@ -15,6 +16,10 @@ enum qz_python_entry {
 	QZ_PYTHON_EVERY, /* each frame is one (3.8 to 3.10) */
 	QZ_PYTHON_FLAG,	 /* the frame has a flag (3.11) */
 	QZ_PYTHON_SHIM,	 /* a frame without code is before it (3.12 and later) */
+	/* Ruby: what the frame leads to has a flag. Frames are beside each other, and those of C procedures have one, too, but no code. */
+	QZ_RUBY_FLAG_OLD, /* short strings have their length in their flags, and numbers of lines are objects (up to 3.1) */
+	QZ_RUBY_FLAG,
+	QZ_PYTHON_ENTRIES,
 };
 
 /*
@@ -37,13 +42,17 @@ struct qz_python_layout {
 	/* in _PyRuntime, PyInterpreterState, PyThreadState */
 	__u32 interpreters, interpreter_next, threads;
 	__u32 thread_next, thread_id, thread_frame;
+	__u32 thread_native; /* of the id in what thread_id leads to; 0: thread_id is that of the id */
 	__u32 cframe; /* of the frame in what thread_frame leads to; or QZ_PYTHON_NO_CFRAME */
 	__u32 entry;  /* enum qz_python_entry */
-	__u32 frame_previous, frame_code;
-	__u32 frame_owner; /* the byte that marks an entry */
+	__u32 frame_previous; /* of Ruby: the size of a frame */
+	__u32 frame_code;
+	__u32 frame_owner; /* the byte that marks an entry; of Ruby, the address of the flags */
+	__u32 code_body;   /* of Ruby: of the code in what frame_code leads to */
 	__u32 code_line, code_file, code_name;
 	__u32 text; /* in a string: its length; see QZ_PYTHON_TEXT_STATE and what follows it */
-	__u32 text_ascii, text_other; /* where the characters begin: of ASCII alone, of any */
+	/* where the characters begin: of ASCII alone, of any; of Ruby, those of short strings, and nothing */
+	__u32 text_ascii, text_other;
 	/* if lines are wanted: */
 	__u32 lines;		 /* enum qz_python_lines */
 	__u32 frame_instruction; /* the instruction that is being run */
@@ -57,7 +66,9 @@ struct qz_python_layout {
 
 #define QZ_PYTHON_FRAME_SIZE 80u
 #define QZ_PYTHON_CODE_SIZE  160u
-#define QZ_PYTHON_SHIM_OWNER 3 /* or more: the frame has no code */
+#define QZ_PYTHON_SHIM_OWNER 3	  /* or more: the frame has no code */
+#define QZ_RUBY_FINISH	     0x20 /* VM_FRAME_FLAG_FINISH */
+#define QZ_RUBY_CFRAME	     0x80 /* VM_FRAME_FLAG_CFRAME */
 #define QZ_PYTHON_LAYOUTS    16
 
 /* quartzd checks a layout before BPF programs use it without checks. */
@@ -67,8 +78,9 @@ static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
 
 	return l->interpreters < most && l->interpreter_next < most && l->threads < most &&
 	       l->thread_next < most && l->thread_id < most && l->thread_frame < most &&
+	       l->thread_native < most && l->code_body < most &&
 	       (l->cframe < most || l->cframe == QZ_PYTHON_NO_CFRAME) &&
-	       l->entry <= QZ_PYTHON_SHIM && l->frame_previous <= QZ_PYTHON_FRAME_SIZE - 8 &&
+	       l->entry < QZ_PYTHON_ENTRIES && l->frame_previous <= QZ_PYTHON_FRAME_SIZE - 8 &&
 	       l->frame_code <= QZ_PYTHON_FRAME_SIZE - 8 && l->frame_owner < QZ_PYTHON_FRAME_SIZE &&
 	       l->code_line <= QZ_PYTHON_CODE_SIZE - 8 && l->code_file <= QZ_PYTHON_CODE_SIZE - 8 &&
 	       l->code_name <= QZ_PYTHON_CODE_SIZE - 8 &&
@@ -104,10 +116,13 @@ static inline int qz_python_layout__is_valid(const struct qz_python_layout *l)
 
 #define QZ_PYTHON_TEXT 160 /* bytes of a string, at most */
 
+#define QZ_RUBY_TEXT                                                                               \
+	0xffffffffu /* the state of a string of Ruby: bytes, which are UTF-8 as a rule */
+
 /* A string or, where it is longer, its beginning or its end. */
 struct qz_python_text {
 	__u64 length; /* of the whole, in characters, as the program has it */
-	__u32 state;  /* see PyASCIIObject */
+	__u32 state;  /* see PyASCIIObject; or QZ_RUBY_TEXT */
 	__u32 size;   /* bytes that are here */
 	__u8 bytes[QZ_PYTHON_TEXT];
 };
@@ -153,7 +168,7 @@ static inline __u32 qz_python_text__width(__u32 state, __u32 *ascii)
 #define QZ_PYTHON_KNOWN	 16384u
 #define QZ_PYTHON_PROBES 4
 
-_Static_assert(sizeof(struct qz_python_layout) == 96, "layout");
+_Static_assert(sizeof(struct qz_python_layout) == 104, "layout");
 _Static_assert(QZ_PYTHON_CODE_WITHOUT_LINES == 24 + 2 * (16 + QZ_PYTHON_TEXT), "layout");
 
 #endif

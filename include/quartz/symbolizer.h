@@ -257,7 +257,7 @@ _Static_assert(sizeof(struct answer_record) == 16, "layout");
 _Static_assert(sizeof(struct frame_record) == 20, "layout");
 _Static_assert(sizeof(struct spin_record) == 96, "layout");
 _Static_assert(sizeof(struct spin_answer) == 32, "layout");
-_Static_assert(sizeof(struct table_answer) == 72 + 96 + 24 * TABLE_MAX_SEGMENTS, "layout");
+_Static_assert(sizeof(struct table_answer) == 72 + 104 + 24 * TABLE_MAX_SEGMENTS, "layout");
 _Static_assert(sizeof(struct rows_message) == 16, "layout");
 
 #endif

@@ -168,6 +168,56 @@ static bool read_published(const struct elf_file *file, uint64_t runtime,
 	return true;
 }
 
+/*
+ * ---- Ruby: from its headers vm_core.h and rbspy's tables, for 64-bit machines ----
+ *
+ * ruby_current_vm_ptr leads to what stands for the interpreter, this to the main thread, and each thread to the next one of its
+ * ractor, in a circle. The threads of other ractors are not found. An execution context stands for the cframe.
+ */
+
+#define RUBY                                                                                       \
+	.thread_next = 0, .cframe = 16, .frame_code = 16, .frame_owner = 32, .code_body = 16,      \
+	.code_file = 64, .code_name = 80, .code_line = 88
+
+static const struct {
+	uint32_t version[2]; /* the first one that has this layout */
+	struct qz_python_layout layout;
+} rubies[] = {
+	{{2, 7},
+	 {RUBY, .threads = 192, .thread_id = 72, .thread_frame = 32, .frame_previous = 56,
+	  .entry = QZ_RUBY_FLAG_OLD, .text_ascii = 16}},
+	{{3, 0},
+	 {RUBY, .threads = 40, .thread_id = 80, .thread_frame = 40, .frame_previous = 56,
+	  .entry = QZ_RUBY_FLAG_OLD, .text_ascii = 16}},
+	{{3, 1},
+	 {RUBY, .threads = 40, .thread_id = 80, .thread_frame = 40, .frame_previous = 64,
+	  .entry = QZ_RUBY_FLAG_OLD, .text_ascii = 16}},
+	{{3, 2},
+	 {RUBY, .threads = 40, .thread_id = 40, .thread_native = 8, .thread_frame = 48,
+	  .frame_previous = 64, .entry = QZ_RUBY_FLAG, .text_ascii = 24}},
+	{{3, 3},
+	 {RUBY, .threads = 40, .thread_id = 40, .thread_native = 16, .thread_frame = 48,
+	  .frame_previous = 56, .entry = QZ_RUBY_FLAG, .text_ascii = 24}},
+	{{3, 5}, {0}}, /* not known */
+};
+
+/* The layout of a file that exports Ruby's version. NULL: it does not, or of another version. */
+static const struct qz_python_layout *ruby_layout(const struct elf_file *file)
+{
+	const struct qz_python_layout *found = NULL;
+	struct symbol_value symbol;
+	uint32_t version[2];
+
+	if (!symbols__look_up(file, "ruby_api_version", &symbol) ||
+	    !elf_file__read(file, symbol.value, version, sizeof(version)))
+		return NULL;
+	for (size_t i = 0; i < sizeof(rubies) / sizeof(rubies[0]); i++)
+		if (version[0] > rubies[i].version[0] ||
+		    (version[0] == rubies[i].version[0] && version[1] >= rubies[i].version[1]))
+			found = &rubies[i].layout;
+	return found && found->frame_previous ? found : NULL;
+}
+
 /* ---- */
 
 /* 3.10 has other frames and other line tables. */
@@ -201,21 +251,36 @@ static const struct qz_python_layout *known_layout(const struct elf_file *file)
 	return symbols__look_up(file, "PyCode_NewWithPosOnlyArgs", &procedure) ? &python_3_8 : NULL;
 }
 
+/* Finds where the interpreter's data begins, and its layout, of Python or of Ruby. False: it is none, or not known. */
+static bool read_layout(const struct elf_file *file, struct symbol_value *runtime,
+			struct qz_python_layout *layout)
+{
+	const struct qz_python_layout *known;
+
+	if (symbols__look_up(file, "_PyRuntime", runtime)) {
+		if (read_published(file, runtime->value, layout))
+			return true;
+		known = known_layout(file);
+	} else {
+		known = symbols__look_up(file, "ruby_current_vm_ptr", runtime) ? ruby_layout(file)
+									       : NULL;
+	}
+	if (!known)
+		return false;
+	*layout = *known;
+	adapt_lines(file, layout);
+	return true;
+}
+
 bool python_layout__find(const struct elf_file *file, uint64_t base,
 			 struct qz_python_layout *layout)
 {
-	const struct qz_python_layout *known;
 	struct symbol_value runtime;
 
 	*layout = (struct qz_python_layout) {0};
-	if (!symbols__look_up(file, "_PyRuntime", &runtime) || runtime.value <= base)
+	if (!read_layout(file, &runtime, layout) || runtime.value <= base) {
+		*layout = (struct qz_python_layout) {0};
 		return false;
-	if (!read_published(file, runtime.value, layout)) {
-		known = known_layout(file);
-		if (!known)
-			return false;
-		*layout = *known;
-		adapt_lines(file, layout);
 	}
 	layout->runtime = runtime.value - base;
 	if (qz_python_layout__is_valid(layout))

@@ -15,8 +15,9 @@ LIBS_profiled := $(O)/libquartz.a
 LIBS_called := $(O)/libquartz.a
 LIBS_knobs := $(O)/libquartz.a
 LIBS_crew := $(O)/libquartz.a
-# It exports what CPython does.
+# They export what CPython and Ruby do.
 LIBS_python_liar := -rdynamic
+LIBS_ruby_liar := -rdynamic
 # Its code begins the file: it is mapped first as if all of the file were.
 LIBS_deleted_exe := -Wl,-z,noseparate-code
 

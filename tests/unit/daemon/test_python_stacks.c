@@ -84,6 +84,16 @@ START_TEST(names_of_code)
 	ck_assert(python_code__name(&c, name, sizeof(name), path, sizeof(path)));
 	ck_assert_str_eq(path, ".../srv/app.py");
 
+	c = code(1, "parse", "/srv/app.rb", 12);
+	c.name.state = c.file.state = QZ_RUBY_TEXT;
+	name_is(&c, "parse (app.rb)");
+	c.name = text("block (2 levels) in <main>");
+	c.name.state = QZ_RUBY_TEXT;
+	name_is(&c, "block (2 levels) in <main> (app.rb:12)");
+	c.name = (struct qz_python_text) {.length = 6, .state = QZ_RUBY_TEXT, .size = 6};
+	memcpy(c.name.bytes, "\xc3\xa4\x00z\xff\xe2", 6); /* ä, and what is no UTF-8 */
+	name_is(&c, "\xc3\xa4 z\xef\xbf\xbd\xef\xbf\xbd (app.rb)");
+
 	c.name.state = 0;
 	ck_assert(!python_code__name(&c, name, sizeof(name), path, sizeof(path)));
 	c = code(1, "f", "/srv/app.py", 1);
@@ -250,6 +260,26 @@ START_TEST(without_python_nothing_changes)
 }
 END_TEST
 
+/* Ruby: the loop is called by what stands for the interpreter. */
+START_TEST(the_loop_of_ruby_disappears)
+{
+	const char *c[] = {"sum",	 "vm_exec_core", "rb_vm_exec", "call", "python3.11+0x100",
+			   "rb_vm_exec", "_start"};
+	const char *leaf[] = {"python3.11+0x100", "rb_vm_exec", "_start"};
+	const char *other[] = {"raise", "rb_vm_exec", "python3.11+0x200", "_start"};
+
+	JOIN(false, "_start main a call b sum", c, B | ENTRY, A, MAIN | ENTRY);
+	JOIN(false, "_start main a!", leaf, A, MAIN | ENTRY);
+	JOIN(false, "_start python3.11+0x200 main raise", other, MAIN | ENTRY);
+	/* what calls it is there twice: once without a name */
+	JOIN(false, "_start call a sum",
+	     ((const char *[]) {"sum", "python3.11+0x100", "python3.11+0x300", "call", "_start"}),
+	     A | ENTRY);
+	/* it is about to enter: what has no method stays */
+	JOIN(false, "_start main call rb_vm_exec vm_exec_core sum", c, MAIN | ENTRY);
+}
+END_TEST
+
 /* Code that was not told, or is of another image, or makes no sense. */
 START_TEST(unknown_code)
 {
@@ -308,6 +338,7 @@ Suite *suite_python_stacks(void)
 	tcase_add_test(tc, numbers_may_differ);
 	tcase_add_test(tc, threads_begin_with_their_own_code);
 	tcase_add_test(tc, without_python_nothing_changes);
+	tcase_add_test(tc, the_loop_of_ruby_disappears);
 	tcase_add_test(tc, unknown_code);
 	tcase_add_test(tc, a_gap_is_marked);
 	tcase_add_test(tc, codes_are_bounded);

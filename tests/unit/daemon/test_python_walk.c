@@ -530,6 +530,191 @@ START_TEST(deep_stacks_keep_both_ends)
 }
 END_TEST
 
+/* ---- Ruby ---- */
+
+static const struct qz_python_layout ruby = {
+	.runtime = 0x100,
+	.threads = 40,
+	.thread_id = 80,
+	.thread_frame = 40,
+	.cframe = 16,
+	.entry = QZ_RUBY_FLAG_OLD,
+	.frame_previous = 64,
+	.frame_code = 16,
+	.frame_owner = 32,
+	.code_body = 16,
+	.code_file = 64,
+	.code_name = 80,
+	.code_line = 88,
+	.text_ascii = 16,
+};
+
+#define RUBY_FRAMES 8
+
+/* A string as it is kept: short ones in the object itself. */
+static u64 ruby_text(const char *s, bool inside)
+{
+	u64 at = take(256), size = strlen(s), place = at + (inside ? the_layout.text_ascii : 64);
+
+	put(at, RUBY_STRING | (inside ? size << 14 : RUBY_OWN));
+	put(at + 16, size);
+	put(at + 24, place);
+	memcpy(heap + (place - HEAP), s, size);
+	return at;
+}
+
+static u64 ruby_code(u64 name, u64 file, u32 line)
+{
+	u64 code = take(32), body = take(256);
+
+	put(code + the_layout.code_body, body);
+	put(body + the_layout.code_name, name);
+	put(body + the_layout.code_file, file);
+	put(body + the_layout.code_line,
+	    the_layout.entry == QZ_RUBY_FLAG_OLD ? line << 1 | 1 : line);
+	return code;
+}
+
+static void ruby_frame(u64 frames, u32 i, u64 code, u64 flags)
+{
+	u64 at = frames + i * the_layout.frame_previous, environment = take(16);
+
+	put(environment, flags | 2);
+	put(at + the_layout.frame_code, code);
+	put(at + the_layout.frame_owner, environment);
+}
+
+/* Puts the frames where those of the thread are looked for: it is the second one of a circle. */
+static u32 ruby_walk(u64 frames)
+{
+	u64 vm = take(64), context = take(64), native = take(32);
+	u64 threads[] = {take(128), take(128)};
+
+	put(context, frames);
+	put(context + 8, 5 * the_layout.frame_previous / 8);
+	put(context + the_layout.cframe, frames);
+	put(threads[0], threads[1]);
+	put(threads[1], threads[0]);
+	put(threads[1] + the_layout.thread_frame, context);
+	put(native + the_layout.thread_native, POINTER);
+	put(threads[1] + the_layout.thread_id, the_layout.thread_native ? native : POINTER);
+	put(vm + the_layout.threads, threads[0]);
+	put(HEAP + the_layout.runtime, vm);
+	u.at_python = 1;
+	u.depth = 3;
+	u.thread_pointer = POINTER;
+	u.python.image = 7;
+	python__walk(&u);
+	return u.npython;
+}
+
+/* <main>, entered from C, calls f, which calls a procedure of C, which runs a block. */
+static u64 ruby_frames(void)
+{
+	u64 frames = take(RUBY_FRAMES * 64), path = ruby_text("/srv/app.py", false);
+	u64 paths = take(64);
+
+	put(paths, RUBY_ARRAY | RUBY_OWN);
+	put(paths + 16, path);
+	ruby_frame(frames, 0, ruby_code(ruby_text("block in f", true), path, 5), QZ_RUBY_FINISH);
+	ruby_frame(frames, 1, HEAP, QZ_RUBY_CFRAME);
+	ruby_frame(frames, 2, ruby_code(ruby_text("f", false), paths, 3), 0);
+	ruby_frame(frames, 3, ruby_code(ruby_text("<main>", true), path, 1), QZ_RUBY_FINISH);
+	ruby_frame(frames, 4, ruby_code(path, path, 9), QZ_RUBY_FINISH); /* no frame any more */
+	return frames;
+}
+
+static void ruby_frames_are_there(void)
+{
+	ck_assert_uint_eq(u.npython, 3);
+	ck_assert(at(0) & at(2) & QZ_PYTHON_ENTRY);
+	ck_assert(!(at(1) & QZ_PYTHON_ENTRY));
+	told_is(0, "block in f", 5);
+	told_is(1, "f", 3);
+	told_is(2, "<main>", 1);
+	ck_assert_uint_eq(records[0].name.state, QZ_RUBY_TEXT);
+	ck_assert_uint_eq(records[0].code, QZ_PYTHON_CODE(at(0)));
+}
+
+START_TEST(frames_of_ruby)
+{
+	struct qz_python_layout l = ruby;
+
+	begin(l);
+	ruby_walk(ruby_frames());
+	ruby_frames_are_there();
+	/* from 3.2 on */
+	l.entry = QZ_RUBY_FLAG;
+	l.text_ascii = 24;
+	l.thread_id = 40;
+	l.thread_native = 16;
+	l.thread_frame = 48;
+	begin(l);
+	ruby_walk(ruby_frames());
+	ruby_frames_are_there();
+}
+END_TEST
+
+/* Lines are not read: a frame has none, and its code no table. */
+START_TEST(ruby_has_no_lines)
+{
+	wanted_lines = true;
+	begin(ruby);
+	ck_assert_uint_eq(ruby_walk(ruby_frames()), 3);
+	ck_assert_uint_eq(QZ_PYTHON_INSTRUCTION(at(0)), QZ_PYTHON_CHECK_MASK);
+	ck_assert_uint_eq(QZ_PYTHON_LINED_CODE(at(0)), records[0].code);
+	ck_assert_uint_eq(records[0].table.lines, QZ_PYTHON_NO_LINES);
+	ck_assert_uint_eq(records[0].table.size, 0);
+	wanted_lines = false;
+}
+END_TEST
+
+/* Frames without an end, threads in a circle, and strings that are none, or longer than memory. */
+START_TEST(lies_of_ruby_are_bounded)
+{
+	u64 frames, name;
+
+	begin(ruby);
+	frames = ruby_frames();
+	name = ruby_text("f", false);
+	put(name + 16, 1ull << 62);
+	ruby_frame(frames, 0, ruby_code(name, ruby_text("f", true), 1), 0);
+	ck_assert_uint_eq(ruby_walk(frames), 3);
+	ck_assert_uint_le(records[0].name.size, QZ_PYTHON_TEXT);
+	ck_assert_uint_eq(records[0].name.length, 1ull << 62);
+	u.npython = 0;
+	put(python__read(u.python.thread + the_layout.thread_frame) + 8, ~0ull >> 4);
+	python__walk(&u);
+	ck_assert_uint_ge(u.npython, 3);
+	ck_assert_uint_lt(nreads, 8 * PYTHON_DEPTH);
+
+	begin(ruby);
+	frames = ruby_frames();
+	name = ruby_text("f", true);
+	put(name, RUBY_ARRAY | 31 << 14);
+	put(name + 32, HEAP - 8);
+	ruby_frame(frames, 0, ruby_code(name, HEAP + SIZE - 8, 1), QZ_RUBY_FINISH);
+	ck_assert_uint_eq(ruby_walk(frames), 3);
+	ck_assert_uint_eq(records[0].name.size, 0);
+	ck_assert_uint_eq(records[0].file.size, 0);
+
+	begin(ruby);
+	frames = ruby_frames();
+	u.thread_pointer = POINTER + 1;
+	ck_assert_uint_eq(ruby_walk(frames), 3);
+	put(frames + the_layout.frame_owner, HEAP - 1); /* no flags: no entry */
+	u.npython = 0;
+	python__walk(&u);
+	ck_assert(!(at(0) & QZ_PYTHON_ENTRY));
+	u.thread_pointer = POINTER + 1;
+	nreads = 0;
+	u.npython = 0;
+	python__walk(&u);
+	ck_assert_uint_eq(u.npython, 0);
+	ck_assert_uint_lt(nreads, 4 * PYTHON_THREADS);
+}
+END_TEST
+
 Suite *suite_python_walk(void)
 {
 	Suite *suite = suite_create("python_walk");
@@ -544,6 +729,9 @@ Suite *suite_python_walk(void)
 	tcase_add_test(tc, lies_are_bounded);
 	tcase_add_test(tc, texts_are_bounded);
 	tcase_add_test(tc, deep_stacks_keep_both_ends);
+	tcase_add_test(tc, frames_of_ruby);
+	tcase_add_test(tc, ruby_has_no_lines);
+	tcase_add_test(tc, lies_of_ruby_are_bounded);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -103,6 +103,15 @@ $(PYTHON_FIXTURES): tests/unit/symbolizer/fixtures/python_fixture.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -O1 -fPIC -shared $(or $(fixture_flags_$(@F)),-DPYTHON=$(@F:python_%=%)) -Wl,--build-id -o $@ $<
 
+# The same of Ruby.
+RUBY_FIXTURES := $(addprefix $(O)/tests/unit/symbolizer/ruby_,2.6 2.7 3.0 3.1 3.2 3.3 3.4 3.5)
+SYMBOLIZER_FIXTURES += $(RUBY_FIXTURES)
+
+$(RUBY_FIXTURES): tests/unit/symbolizer/fixtures/ruby_fixture.c
+	$(say) FIXTURE $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O1 -fPIC -shared -DMAJOR=$(basename $(@F:ruby_%=%)) -DMINOR=$(subst .,,$(suffix $(@F))) -Wl,--build-id -o $@ $<
+
 fixture_flags_cfi := -DSECTIONS=.eh_frame
 fixture_flags_cfi_debug := -DSECTIONS=.debug_frame
 fixture_flags_cfi_compressed := -DSECTIONS=.debug_frame -Wl,--compress-debug-sections=zlib

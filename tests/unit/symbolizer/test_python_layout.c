@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How an interpreter of Python lays out its frames, by the file that holds it. */
+/* How an interpreter of Python or Ruby lays out its frames, by the file that holds it. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static bool find(const char *fixture, struct qz_python_layout *layout)
 	ck_assert_ptr_nonnull(file);
 	found = python_layout__find(file, 0x10, layout);
 	if (found) {
-		ck_assert(symbols__look_up(file, "_PyRuntime", &runtime));
+		ck_assert(symbols__look_up(file, "_PyRuntime", &runtime) ||
+			  symbols__look_up(file, "ruby_current_vm_ptr", &runtime));
 		ck_assert_uint_eq(layout->runtime, runtime.value - 0x10);
 		ck_assert(qz_python_layout__is_valid(layout));
 	}
@@ -97,6 +98,31 @@ START_TEST(none)
 }
 END_TEST
 
+START_TEST(versions_of_ruby)
+{
+	struct qz_python_layout l;
+
+	ck_assert(!find("ruby_2.6", &l));
+	ck_assert(find("ruby_2.7", &l));
+	ck_assert_uint_eq(l.threads, 192);
+	ck_assert_uint_eq(l.entry, QZ_RUBY_FLAG_OLD);
+	ck_assert(find("ruby_3.0", &l));
+	ck_assert_uint_eq(l.frame_previous, 56);
+	ck_assert(find("ruby_3.1", &l));
+	ck_assert_uint_eq(l.frame_previous, 64);
+	ck_assert_uint_eq(l.thread_native, 0);
+	ck_assert(find("ruby_3.2", &l));
+	ck_assert_uint_eq(l.entry, QZ_RUBY_FLAG);
+	ck_assert_uint_eq(l.thread_native, 8);
+	ck_assert(find("ruby_3.3", &l));
+	ck_assert_uint_eq(l.thread_native, 16);
+	ck_assert_uint_eq(l.frame_previous, 56);
+	ck_assert(find("ruby_3.4", &l));
+	ck_assert_uint_eq(l.lines, QZ_PYTHON_NO_LINES);
+	ck_assert(!find("ruby_3.5", &l));
+}
+END_TEST
+
 Suite *suite_python_layout(void)
 {
 	Suite *suite = suite_create("python_layout");
@@ -104,6 +130,7 @@ Suite *suite_python_layout(void)
 
 	tcase_add_test(tc, known_versions);
 	tcase_add_test(tc, published_offsets);
+	tcase_add_test(tc, versions_of_ruby);
 	tcase_add_test(tc, none);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -163,6 +163,35 @@ START_TEST(threads_of_python_have_the_programs_start)
 }
 END_TEST
 
+/* Nor does Ruby's own code, which calls that. */
+START_TEST(threads_of_ruby_have_the_programs_start)
+{
+	static const uint64_t level_ns[] = {0, 10 * SECOND, 0};
+	struct fixture f = fixture__new();
+	struct qz_thread_groups g;
+	struct qz_procedure *library, *block;
+	struct qz_report *r;
+
+	fixture__scope(&f, level_ns, 3);
+	fixture__thread(&f, 0, 1);
+	fixture__samples(&f, 0, 0, "main [thread] thread_start_func_1 block spin", 1, 40);
+	library = &f.p->procedures[fixture__procedure(f.p, "thread_start_func_1")];
+	free(library->module);
+	library->module = strdup("/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1.2");
+	block = &f.p->procedures[fixture__procedure(f.p, "block")];
+	free(block->module);
+	block->module = strdup(QZ_RUBY_MODULE);
+	ck_assert_int_eq(f.err ?: qz_estimate__profile(f.p), 0);
+	r = qz_report__new(f.p, 0);
+	ck_assert_int_eq(qz_thread_groups__find(r, &g), 0);
+	ck_assert_uint_eq(g.n, 1);
+	ck_assert_uint_eq(g.groups[0].start, fixture__procedure(f.p, "block"));
+	qz_thread_groups__free(&g);
+	qz_report__free(r);
+	qz_profile__free(f.p);
+}
+END_TEST
+
 START_TEST(wakes_by_nobody_are_told_apart)
 {
 	struct fixture f = known();
@@ -215,6 +244,7 @@ Suite *suite_thread_groups(void)
 	tcase_add_test(tc, idle_threads_have_one_place);
 	tcase_add_test(tc, groups_have_a_start_procedure);
 	tcase_add_test(tc, threads_of_python_have_the_programs_start);
+	tcase_add_test(tc, threads_of_ruby_have_the_programs_start);
 	tcase_add_test(tc, wakes_by_nobody_are_told_apart);
 	tcase_add_test(tc, groups_report_lack_of_memory);
 	suite_add_tcase(s, tc);
