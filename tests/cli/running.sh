@@ -133,7 +133,8 @@ refused()
 	has '^quartzctl: --check looks at what a COMMAND prints: not with --pid or --unit; '
 	try_on 2 --unit none
 	has '^quartzctl: --try needs a COMMAND, or a --pid or a --unit; '
-	try_on 2 --knob 'pause:1,2'
+	try_on 1 --knob 'pause:1,2'
+	has "^quartzctl: process $pid has no knobs; "
 	[ "$(id -u)" != 0 ] || setpriv --reuid 65534 --regid 65534 --clear-groups "$out/quartzctl" advise --try -i "$profile" --pid "$pid" \
 		>"$tmp/out" 2>&1
 	[ "$(id -u)" != 0 ] || has "^quartzctl: process $pid is somebody else's: only root may try something on it$"
