@@ -299,8 +299,8 @@ enum qz_stack_stored {
  * The sampler writes to buffer (epoch & 1); the daemon moves the epoch on, waits until no processor
  * is in an older one, reads the other buffer and zeroes it.
  *
- * A slot is taken by compare-and-swap of its key from 0, so that the sampler may interrupt itself
- * (NMI) and no lock is needed.
+ * A slot is taken by compare-and-swap of its key from 0: all processors share a buffer, and none
+ * waits for another.
  */
 struct qz_stack_slot {
 	__u64 hash; /* of frames and all below but offset, stored and taken, never 0 in use */
