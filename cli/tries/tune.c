@@ -176,7 +176,7 @@ void tune__print_figures(const struct tries *t)
 	const struct knob *k = &t->knobs[0];
 	double with, without;
 
-	if (!best || !best->pairs.n)
+	if (!best)
 		return;
 	with = median(best->with_ns, best->pairs.n);
 	without = median(best->without_ns, best->pairs.n);

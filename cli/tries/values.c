@@ -44,8 +44,8 @@ static enum status fail_to_find(const struct tries *t, const char *name)
 }
 
 /*
- * NAME or NAME:VALUES is a knob of the process, but for cpus and nice, which all have. For a command
- * line, the first value is the current one.
+ * NAME and NAME:VALUES name a knob of the process; cpus and nice are there for each process. In NAME:VALUES:COMMAND, the
+ * first value is the current one.
  */
 enum status tries__parse_knob(struct tries *t, const char *text, const char *start, struct knob *k)
 {

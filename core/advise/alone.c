@@ -287,10 +287,21 @@ static uint32_t find_thread(const struct qz_report *r)
 	return r->threads[best].thread;
 }
 
+/* Who starts the jobs: what that does itself, before and after them, is none of them. NULL: no process waits for another one. */
+static const struct qz_job *find_driver(const struct qz_job *jobs, uint32_t n)
+{
+	const struct qz_job *driver = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (jobs[i].child_ns > (driver ? driver->child_ns : 0))
+			driver = &jobs[i];
+	return driver;
+}
+
 /* Whether the jobs that have a part of the time ran one after another, and none has most of it. */
 static bool are_in_turn(struct qz_alone *a, const struct qz_job *jobs, uint32_t n)
 {
-	const struct qz_job *driver = qz_jobs__driver(jobs, n);
+	const struct qz_job *driver = find_driver(jobs, n);
 	struct lives lives = {.first = UINT64_MAX};
 	uint64_t all = 0, most = 0;
 
@@ -311,10 +322,10 @@ static bool are_in_turn(struct qz_alone *a, const struct qz_job *jobs, uint32_t 
 	       lives__are_in_turn(&lives);
 }
 
-static int find_processes(const struct qz_report *r, struct qz_alone *a)
+static int find_processes(const struct qz_report *r, struct qz_alone *a, const uint64_t *child_ns)
 {
 	uint32_t n;
-	struct qz_job *jobs = qz_jobs__of(r, &n);
+	struct qz_job *jobs = qz_jobs__of(r, child_ns, &n);
 
 	if (!jobs)
 		return -ENOMEM;
@@ -412,7 +423,7 @@ int qz_alone__find(const struct qz_report *r, struct qz_alone *a)
 	child_ns = qz_jobs__child_times(r->profile);
 	err = qz_cost_walk__init(&costs, r->profile);
 	err = child_ns ? err : -ENOMEM;
-	err = err ? err : find_processes(r, a);
+	err = err ? err : find_processes(r, a, child_ns);
 	err = err ? err : divide(r, a, &costs, child_ns);
 	free(child_ns);
 	qz_cost_walk__free(&costs);

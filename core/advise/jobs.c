@@ -71,30 +71,14 @@ static uint32_t join_threads(struct qz_job *jobs, uint32_t n)
 	return kept;
 }
 
-struct qz_job *qz_jobs__of(const struct qz_report *r, uint32_t *n)
+struct qz_job *qz_jobs__of(const struct qz_report *r, const uint64_t *child_ns, uint32_t *n)
 {
 	struct qz_job *jobs = calloc((size_t)r->nthreads + 1, sizeof(*jobs));
-	uint64_t *child_ns = qz_jobs__child_times(r->profile);
 
 	*n = 0;
-	for (uint32_t i = 0; jobs && child_ns && i < r->nthreads; i++)
+	for (uint32_t i = 0; jobs && i < r->nthreads; i++)
 		if (!r->profile->threads[r->threads[i].thread].merged)
 			jobs[(*n)++] = job_of(r, &r->threads[i], child_ns);
-	if (!child_ns) {
-		free(jobs);
-		jobs = NULL;
-	}
-	free(child_ns);
-	*n = jobs ? join_threads(jobs, *n) : 0;
+	*n = join_threads(jobs, *n);
 	return jobs;
-}
-
-const struct qz_job *qz_jobs__driver(const struct qz_job *jobs, uint32_t n)
-{
-	const struct qz_job *driver = NULL;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (jobs[i].child_ns > (driver ? driver->child_ns : 0))
-			driver = &jobs[i];
-	return driver;
 }

@@ -15,16 +15,13 @@ struct qz_job {
 	uint64_t child_ns; /* blocked until processes ended that it started, which live instead */
 };
 
-/*
- * All processes of the report's scope, by pid; to be freed. NULL: no memory. Threads that stand for several are in none.
- * Thread-safe.
- */
-struct qz_job *qz_jobs__of(const struct qz_report *r, uint32_t *n);
-
 /* How long each thread of the profile waited for processes that it started, by its index; to be freed. NULL: no memory. */
 uint64_t *qz_jobs__child_times(const struct qz_profile *p);
 
-/* The one that waited longest for others, who starts the jobs; NULL: none did. Of `jobs`. */
-const struct qz_job *qz_jobs__driver(const struct qz_job *jobs, uint32_t n);
+/*
+ * All processes of the report's scope, by pid, with these times; to be freed. NULL: no memory. Threads that stand for several
+ * are in none. Thread-safe.
+ */
+struct qz_job *qz_jobs__of(const struct qz_report *r, const uint64_t *child_ns, uint32_t *n);
 
 #endif

@@ -190,8 +190,6 @@ static uint64_t most_saved(const struct qz_report *r, const struct last *l)
 	double best, saved;
 
 	qz_usage__find(r, &u);
-	if (!qz_usage__is_closed(r))
-		return 0;
 	best = fmax((double)able, l->work_ns / fmin(l->slots, u.width));
 	saved = fmin((double)(l->job->end_ns - l->first_ns) - best, (double)l->alone_ns);
 	return saved > 0 ? (uint64_t)saved : 0;
@@ -223,13 +221,21 @@ static int report_last(const struct qz_report *r, const struct last *l, uint64_t
 
 int qz_rule__last_job(const struct qz_report *r, struct qz_advice *a)
 {
-	uint32_t n;
-	struct qz_job *jobs = qz_jobs__of(r, &n);
+	struct qz_job *jobs = NULL;
+	uint64_t *child_ns;
 	struct last l;
-	int err = jobs ? 0 : -ENOMEM;
+	uint32_t n;
+	int err;
 
+	if (!qz_usage__is_closed(r))
+		return 0;
+	child_ns = qz_jobs__child_times(r->profile);
+	if (child_ns)
+		jobs = qz_jobs__of(r, child_ns, &n);
+	err = jobs ? 0 : -ENOMEM;
 	if (!err && find_late(jobs, n, &l) && (double)l.alone_ns >= LEAST * (double)r->elapsed_ns)
 		err = report_last(r, &l, most_saved(r, &l), a);
 	free(jobs);
+	free(child_ns);
 	return err;
 }
